@@ -9,14 +9,15 @@
 
 namespace stripline {
 
-namespace update {
+// Not of the namespace of updates: `update` is a function of nests, too.
+namespace message_names {
 /// Replies to fetching updates.
 inline constexpr const char* kFetchedUpdates = "fetched updates";
 /// Updates that travel by themselves, and what ranks ask each other about updates.
 inline constexpr const char* kSingleUpdates = "single updates";
 inline constexpr const char* kAskUpdates = "ask about updates";
 inline constexpr const char* kAnswerUpdates = "answer about updates";
-}  // namespace update
+}  // namespace message_names
 
 enum class MessageUser : uint8_t { updates };
 
@@ -26,7 +27,7 @@ struct NamesOfUser {
 };
 inline constexpr std::array<NamesOfUser, 1> kMessageUsers = {
     {{"updates",
-      {update::kFetchedUpdates, update::kSingleUpdates, update::kAskUpdates,
-       update::kAnswerUpdates}}}};
+      {message_names::kFetchedUpdates, message_names::kSingleUpdates, message_names::kAskUpdates,
+       message_names::kAnswerUpdates}}}};
 
 }  // namespace stripline

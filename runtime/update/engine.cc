@@ -15,14 +15,14 @@ EpochEngine::EpochEngine(detail::ContextState& state) : state_(state) {
       user.channel, [this](const am::Bulk::Parcel& parcel) { arrived(parcel); },
       [this](fabric::Rank target, uint32_t slot, uint64_t note) { returned(target, slot, note); });
   am::ActiveMessages& messages = state_.operations.messages();
-  messages.serve(kFetchedUpdates, am::Purpose::answer,
+  messages.serve(message_names::kFetchedUpdates, am::Purpose::answer,
                  [this](fabric::Rank source, std::span<const std::byte> message) {
                    Fetched head;
                    Epoch& epoch = named(source, message, sizeof head);
                    std::memcpy(&head, message.data(), sizeof head);
                    epoch.fetched(source, head.sequence, message.subspan(sizeof head));
                  });
-  messages.serve(kSingleUpdates, am::Purpose::work,
+  messages.serve(message_names::kSingleUpdates, am::Purpose::work,
                  [this](fabric::Rank source, std::span<const std::byte> message) {
                    Single head;
                    Epoch& epoch = named(source, message, sizeof head);
@@ -36,11 +36,11 @@ EpochEngine::EpochEngine(detail::ContextState& state) : state_(state) {
     std::memcpy(&asked, message.data(), sizeof asked);
     (epoch.*take)(source, asked);
   };
-  messages.serve(kAskUpdates, am::Purpose::work,
+  messages.serve(message_names::kAskUpdates, am::Purpose::work,
                  [take_asked](fabric::Rank source, std::span<const std::byte> message) {
                    take_asked(source, message, &Epoch::asked);
                  });
-  messages.serve(kAnswerUpdates, am::Purpose::answer,
+  messages.serve(message_names::kAnswerUpdates, am::Purpose::answer,
                  [take_asked](fabric::Rank source, std::span<const std::byte> message) {
                    take_asked(source, message, &Epoch::answered);
                  });
@@ -50,7 +50,8 @@ EpochEngine::EpochEngine(detail::ContextState& state) : state_(state) {
 EpochEngine::~EpochEngine() {
   rma::Operations::User& user = state_.operations.user(MessageUser::updates);
   user.work.serve(nullptr);
-  for (const char* handler : {kFetchedUpdates, kSingleUpdates, kAskUpdates, kAnswerUpdates}) {
+  for (const char* handler : {message_names::kFetchedUpdates, message_names::kSingleUpdates,
+                              message_names::kAskUpdates, message_names::kAnswerUpdates}) {
     state_.operations.messages().serve(handler, am::Purpose::answer, nullptr);
   }
   state_.operations.bulk().serve(user.channel, nullptr, nullptr);

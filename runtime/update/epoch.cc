@@ -416,11 +416,12 @@ void Epoch::complete() {
 constexpr uint32_t kForOthers = uint32_t{1} << 16U;
 
 void Epoch::ask_to_flush(rank_t next, Onward onward, bool for_others) {
-  send_flush(next, kAskUpdates, static_cast<uint32_t>(onward) | (for_others ? kForOthers : 0));
+  send_flush(next, message_names::kAskUpdates,
+             static_cast<uint32_t>(onward) | (for_others ? kForOthers : 0));
 }
 
 void Epoch::tell_flushed(rank_t source, uint32_t number) {
-  send_flush(source, kAnswerUpdates, number);
+  send_flush(source, message_names::kAnswerUpdates, number);
 }
 
 void Epoch::send_flush(rank_t target, const char* handler, uint32_t number) {
