@@ -63,6 +63,9 @@ run_tests() {
   echo "== $preset: what failed"
   grep -A 8 -E ': Failure$|: runtime error: |^(==[0-9]+==)?ERROR: |^terminate called' "$log/LastTest.log" |
     cut -c1-300 | tail -n 150 || true
+  if grep -q -E ': runtime error: |ERROR: [A-Za-z]*Sanitizer' "$log/LastTest.log"; then
+    return 1  # a report of a sanitizer is a fault, whether it repeats or not
+  fi
   mapfile -t failed < <(cut -d: -f2 "$log/LastTestsFailed.log")
   echo "== $preset: once more, one by one: ${failed[*]}"
   ctest --preset "$preset" -j 1 --rerun-failed || return 1
