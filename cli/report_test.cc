@@ -35,8 +35,8 @@ TEST(ReportContent, OfAFileHoldsWhatItsPageAsks) {
   const std::string version = "models/example/versions/file";
   EXPECT_EQ(answers["models/example"]["latest_version"], version);
   EXPECT_EQ(answers[version + "/file"]["name"], "example");
-  const auto table = report::decision_tables().front();
-  const auto question = report::questions_of(table).front();
+  const auto table = reports::decision_tables().front();
+  const auto question = reports::questions_of(table).front();
   const std::string key = version + "/decisions/loop?bytes=" + question.at("bytes") +
                           "&compute=" + question.at("compute") + "&direction=get";
   ASSERT_TRUE(answers.contains(key)) << key;

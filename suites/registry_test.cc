@@ -263,7 +263,7 @@ TEST(EveryKernel, IsLeftAloneByDebugMode) {
 struct Asked {
   std::string kind;
   bool of_model = true;
-  report::Question question;
+  reports::Question question;
 };
 
 // What a command of `stripline explain` asks.
@@ -307,7 +307,7 @@ std::set<std::string> explain_kernels(const model::TunedModel* model, const std:
     const Asked asked = asked_by(row.command);
     kinds.insert(asked.kind);
     const auto answer =
-        report::explain_decision(asked.of_model ? model : nullptr, asked.kind, asked.question);
+        reports::explain_decision(asked.of_model ? model : nullptr, asked.kind, asked.question);
     ASSERT_TRUE(answer.ok()) << answer.error().message();
     EXPECT_EQ((*answer)["plan"]["brief"], row.choice.text);
   };

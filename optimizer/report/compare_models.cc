@@ -14,7 +14,7 @@
 #include "optimizer/report/decision_tables.h"
 #include "optimizer/stats/estimate.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 namespace {
 
 // Rows that people read of each kind.
@@ -407,4 +407,4 @@ std::string to_text(const ModelComparison& comparison, const std::string& a, con
   return out;
 }
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

@@ -11,7 +11,7 @@
 #include "optimizer/model/model_json.h"
 #include "optimizer/report/decision_tables.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 namespace {
 
 const ComparedParameter& named(const ModelComparison& comparison, const std::string& name) {
@@ -182,4 +182,4 @@ TEST(CompareModels, ModelsWithoutACommonPathHaveNoDecisionsToCompare) {
 }
 
 }  // namespace
-}  // namespace stripline::report
+}  // namespace stripline::reports

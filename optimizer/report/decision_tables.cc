@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace stripline::report {
+namespace stripline::reports {
 namespace {
 
 // Powers of two as options take them: "512", "4KiB".
@@ -89,4 +89,4 @@ Json to_json(const DecisionTable& table) {
           {"choices", std::move(choices)}};
 }
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

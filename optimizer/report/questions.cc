@@ -14,7 +14,7 @@
 #include "optimizer/plan/mechanisms.h"
 #include "optimizer/report/decision_tables.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 namespace {
 
 constexpr const char* kPath = "path";
@@ -358,4 +358,4 @@ Result<Json> judge_plans(const plan::CompiledPath& a, const plan::CompiledPath& 
   });
 }
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

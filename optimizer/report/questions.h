@@ -11,7 +11,7 @@
 #include "optimizer/model/tuned_model.h"
 #include "optimizer/plan/compiled_model.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 
 /// What is asked: option without dashes ("fp-ops") to its text; and "path", the name of a path.
 using Question = std::map<std::string, std::string>;
@@ -50,4 +50,4 @@ Result<Json> judge_plans(const plan::CompiledPath& a, const plan::CompiledPath& 
                          std::span<const plan::CompiledPath> judges, const std::string& command,
                          const Question& question);
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

@@ -9,7 +9,7 @@
 #include "optimizer/model/example.h"
 #include "optimizer/report/decision_tables.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 namespace {
 
 const Json& command_named(const Json& description, const std::string& name) {
@@ -89,4 +89,4 @@ TEST(ExplainDecision, SaysWhatIsDoneWithoutAModel) {
 }
 
 }  // namespace
-}  // namespace stripline::report
+}  // namespace stripline::reports

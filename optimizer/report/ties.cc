@@ -9,7 +9,7 @@
 #include "base/sha256.h"
 #include "optimizer/model/model_json.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 namespace {
 
 bool is_parameter(const Json& value) {
@@ -123,4 +123,4 @@ Result<std::vector<PlanGain>> DoubtfulModel::gain(const plan::CompiledPath& a,
       {gains[0], {gains[0] - std::sqrt(below), gains[0] + std::sqrt(above)}}};
 }
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

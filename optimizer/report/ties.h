@@ -13,7 +13,7 @@
 #include "optimizer/report/questions.h"
 #include "optimizer/stats/interval.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 
 /// What a model says that the second of two plans gains over the first: a part of the first one's
 /// time, and the interval that its parameters' intervals give it.
@@ -59,4 +59,4 @@ class DoubtfulModel {
   std::vector<plan::CompiledPath> compiled_;
 };
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

@@ -5,7 +5,7 @@
 #include "optimizer/model/example.h"
 #include "optimizer/model/model_fixture.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 namespace {
 
 constexpr double kMargin = 0.02;
@@ -68,4 +68,4 @@ TEST(Ties, AModelKnowsHowSureItIs) {
 }
 
 }  // namespace
-}  // namespace stripline::report
+}  // namespace stripline::reports
