@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -237,19 +238,37 @@ double seconds_of(const plan::UpdateRequest& request, const plan::UpdateCosts& c
   return force_update(request, &costs, plan.way).predicted_s;
 }
 
+// In seconds, by the costs of the team that is asked about.
+double seconds_of(const plan::SharedRequest& request, const plan::CompiledModel& model,
+                  const plan::SharedPlan& plan) {
+  const double seconds =
+      plan::choose_spread(request.spread, plan::SharedMechanism::costs_of_team(request, &model))
+          .predicted_s[static_cast<size_t>(plan.strategy)];
+  return std::isfinite(seconds) ? seconds : 0;
+}
+
 template <plan::Mechanism M>
-Result<Json> judge(const plan::CompiledPath& a, const plan::CompiledPath& b,
-                   std::span<const plan::CompiledPath> judges, const Question& question) {
+const typename M::Costs* costs_of(const DecidingModel& model) {
+  if constexpr (std::is_same_v<typename M::Model, plan::CompiledPath>) {
+    return M::costs_of(model.path);
+  } else {
+    return M::costs_of(model.model);
+  }
+}
+
+template <plan::Mechanism M>
+Result<Json> judge(const DecidingModel& a, const DecidingModel& b,
+                   std::span<const DecidingModel> judges, const Question& question) {
   Json times = Json::array();
   if constexpr (requires(const typename M::Request& request, const typename M::Costs& costs,
                          const typename M::Plan& plan) { seconds_of(request, costs, plan); }) {
     STRIPLINE_ASSIGN_OR_RETURN(const typename M::Asked asked, asked_by<M>(question));
     STRIPLINE_ASSIGN_OR_RETURN(const typename M::Request request, M::request_of(asked));
     typename M::Record ignored;
-    const typename M::Plan of_a = M::plan(request, M::costs_of(a), ignored);
-    const typename M::Plan of_b = M::plan(request, M::costs_of(b), ignored);
-    for (const plan::CompiledPath& judge : judges) {
-      const typename M::Costs* const costs = M::costs_of(judge);
+    const typename M::Plan of_a = M::plan(request, costs_of<M>(a), ignored);
+    const typename M::Plan of_b = M::plan(request, costs_of<M>(b), ignored);
+    for (const DecidingModel& judge : judges) {
+      const typename M::Costs* const costs = costs_of<M>(judge);
       times.push_back({seconds_of(request, *costs, of_a), seconds_of(request, *costs, of_b)});
     }
   }
@@ -350,8 +369,8 @@ Result<Json> tabulate_decisions(const model::TunedModel& model, const std::strin
       command, [&]<typename One>(One) { return tabulate<typename One::type>(model, question); });
 }
 
-Result<Json> judge_plans(const plan::CompiledPath& a, const plan::CompiledPath& b,
-                         std::span<const plan::CompiledPath> judges, const std::string& command,
+Result<Json> judge_plans(const DecidingModel& a, const DecidingModel& b,
+                         std::span<const DecidingModel> judges, const std::string& command,
                          const Question& question) {
   return All::with(command, [&]<typename One>(One) {
     return judge<typename One::type>(a, b, judges, question);
