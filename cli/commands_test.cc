@@ -792,7 +792,8 @@ TEST_F(CommandsTest, WhatIsDoneWithoutAModelIsExplained) {
   EXPECT_EQ(run(loop), kExitOk) << err_;
   EXPECT_TRUE(printed("no model\n")) << out_;
   EXPECT_TRUE(printed("plan: vectorised")) << out_;
-  ExplainNest nest{"none", {R"({"loops":[{"count":8}],"references":[{"stride_bytes":[8]}]})"}};
+  ExplainNest nest{
+      "none", {R"({"loops":[{"count":8}],"references":[{"mode":"read","stride_bytes":[8]}]})"}};
   EXPECT_EQ(run(nest), kExitOk) << err_;
   EXPECT_TRUE(printed("plan: vectorised")) << out_;
   loop.request.total_bytes = 0;
