@@ -1,4 +1,9 @@
 // What reductions and scans combine elements with.
+//
+//   const auto everyone = stripline::team::world(ctx);
+//   sum += everyone.allreduce(mine, stripline::op_add{});
+//   const auto farthest = [](double a, double b) { return std::max(std::abs(a), std::abs(b)); };
+//   sum += everyone.allreduce(mine, farthest);
 #pragma once
 
 #include <algorithm>
