@@ -128,7 +128,6 @@ case ${1:-} in
     python3 scripts/check_language.py "$@"
     ;;
   reference)
-    require_packages "${reference_packages[@]}"
     folder=${2:-build/reference}
     scripts/make_reference.sh "$folder"
     echo "the reference begins at $folder/html/index.html"

@@ -17,13 +17,12 @@ build_packages=(
 check_packages=(
   postgresql
   clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 git iproute2 openssh-client openssh-server procps util-linux
-  openmpi-bin libopenmpi-dev slurm-wlm munge)
+  openmpi-bin libopenmpi-dev slurm-wlm munge
+  doxygen)
 # For the dashboard, without which the server is built as well. Nodejs of elsewhere brings its npm.
 dashboard_packages=(nodejs npm)
 # For scripts/check.sh pages.
 pages_packages=(chromium fonts-dejavu-core)
-# For scripts/check.sh reference.
-reference_packages=(doxygen)
 # For the rpm packages of scripts/check.sh packages, which leaves them out where they are not there.
 rpm_packages=(rpm)
 # For trying alert rules (packaging/monitoring), likewise.

@@ -99,8 +99,10 @@ class lazy {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
+  /// `other` is nothing from then on, and may only be dropped.
   lazy(lazy&& other) noexcept
       : value_(other.value_), read_(std::exchange(other.read_, detail::FineRead())) {}
+  /// Exchanges what the two hold.
   lazy& operator=(lazy&& other) noexcept {
     std::swap(value_, other.value_);
     std::swap(read_, other.read_);
@@ -119,6 +121,7 @@ class lazy {
       detail::take_fine_read(read_, reinterpret_cast<std::byte*>(&value_), sizeof(T), site);
     return value_;
   }
+  /// The value, as get().
   operator T() const { return get(); }  // NOLINT(google-explicit-constructor): it is the value
 
  private:
@@ -134,6 +137,7 @@ class lazy {
 /// at whose end all writes are complete. The Context outlives it. Not thread-safe, as the Context.
 class fine_region {
  public:
+  /// Begins it.
   explicit fine_region(Context& context, const FineOptions& options = {},
                        CallSite site = CallSite::current())
       : context_(context), entry_(detail::enter_fine(context, options, site)) {}

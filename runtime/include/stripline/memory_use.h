@@ -1,4 +1,8 @@
 // What a job costs in memory.
+//
+//   const stripline::MemoryUse memory = stripline::memory_use(ctx);
+//   const double mib = static_cast<double>(memory.total_bytes(ctx.rank_n())) / (1 << 20);
+//   if (ctx.rank_me() == 0) std::printf("%.1f MiB a rank\n", mib);
 #pragma once
 
 #include <cstdint>
