@@ -67,8 +67,10 @@ MatchReport match(const Fingerprint& of_model, const std::map<std::string, std::
   MatchReport report;
   for (const auto& [field, value] : machine) {
     if (value == kNone || value == kAnything || of_model.contains(field)) continue;
-    const auto setting = std::ranges::find_if(
-        kSettings, [&](const Setting& one) { return field.starts_with(one.begins); });
+    const auto setting =
+        std::ranges::find_if(kSettings, [name = std::string_view(field)](const Setting& one) {
+          return name.starts_with(one.begins);
+        });
     if (setting == kSettings.end()) continue;
     const bool known = !setting->without.empty();
     (known ? report.soft : report.informative)
