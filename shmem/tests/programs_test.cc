@@ -21,8 +21,7 @@ TEST(OpenShmem, KeepsPutsWithinABudgetOfMemory) {
 }
 TEST(OpenShmem, IsCheckedInDebugMode) {
   // The latter has no atomic operations: PEs serve each other's.
-  const Arguments by_messages = {"--fabric", "emulated:opteron-vapi,compute=none", "--clock",
-                                 "virtual"};
+  const Arguments by_messages = {"--fabric", "emulated:opteron-vapi", "--clock", "virtual"};
   for (const char* const name : {"operations", "collectives"}) {
     for (const auto& path : {kTcp, by_messages}) {
       expect_passed(name, path, {}, {{"SHMEM_DEBUG", "1"}});
