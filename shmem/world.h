@@ -123,9 +123,10 @@ class World {
     found.offset = addresses_.offset_of(address, bytes);
     if (found.offset == Addresses::kNowhere) [[unlikely]]
       fail_address(call, address, bytes);
-    if (found.pe == me_ && !observed_) {
+    if (found.pe == me_) {
+      // Also where calls are observed, whose operations on this PE may be complete at once.
       if (reads) look_around(address);
-      found.here = static_cast<std::byte*>(const_cast<void*>(address));
+      if (!observed_) found.here = static_cast<std::byte*>(const_cast<void*>(address));
     } else if (std::byte* const base = reach_[found.pe]; base != nullptr) {
       found.here = base + found.offset;
     }
