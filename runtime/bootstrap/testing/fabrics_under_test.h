@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdlib>
-#include <map>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -65,9 +64,11 @@ inline ThreadGroupOptions group_on(const FabricUnderTest& fabric, rank_t ranks) 
 /// is about a choice that debug mode does not leave, or makes a mistake. While it lives, group_on()
 /// has debug mode off. The reason stands beside it.
 class WithoutDebugMode {
+ public:
+  WithoutDebugMode() : environment_({{"STRIPLINE_TEST_DEBUG", "0"}}) {}
+
  private:
-  const ScopedEnvironment environment_{
-      std::map<std::string, std::string>{{"STRIPLINE_TEST_DEBUG", "0"}}};
+  const ScopedEnvironment environment_;
 };
 
 /// gtest's name for the parameter.
