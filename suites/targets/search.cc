@@ -120,17 +120,15 @@ class CollectiveSearch {
 
   // One launch of cells with these numbers of ranks, and further ones for what an ended one left.
   Status measure(const std::vector<uint32_t>& ranks) {
-    std::vector<bool> measured(table_.cells().size(), false);
     for (int attempt = 0; attempt < kMostRetries; ++attempt) {
       DriverPlan plan = empty_plan();
-      for (size_t at = 0; at < table_.cells().size(); ++at) {
-        const SearchCell& cell = table_.cells()[at];
-        if (measured[at] || std::ranges::find(ranks, cell.cell.ranks) == ranks.end()) continue;
-        add_cell(cell, plan);
+      for (const SearchCell& cell : table_.cells()) {
+        if (std::ranges::find(ranks, cell.cell.ranks) == ranks.end()) continue;
+        if (!is_measured(cell)) add_cell(cell, plan);
       }
       if (plan.cells.empty()) return {};
       STRIPLINE_ASSIGN_OR_RETURN(const Launched launched, launcher_.run(plan, environment_));
-      take(plan, launched.output, measured);
+      take(plan, launched.output);
       if (launched.failure.empty()) return {};  // or the time is up
       STRIPLINE_RETURN_IF_ERROR(blame(plan, launched));
     }
@@ -144,6 +142,14 @@ class CollectiveSearch {
             .seed = derive_seed(options_.seed, launcher_.launches()),
             .repetitions = kRepetitions,
             .budget_s = point_budget_s_};
+  }
+
+  // In this run. A cell in the middle of which a launch has ended is measured again as a whole:
+  // alternatives are compared within a launch.
+  static bool is_measured(const SearchCell& cell) {
+    return std::ranges::none_of(cell.runners, [](const Runner& runner) {
+      return runner.in_race && std::isnan(runner.times_s.back());
+    });
   }
 
   static void add_cell(const SearchCell& cell, DriverPlan& plan) {
@@ -174,11 +180,10 @@ class CollectiveSearch {
     return static_cast<size_t>(found - runners.begin());
   }
 
-  void take(const DriverPlan& plan, const DriverOutput& output, std::vector<bool>& measured) {
+  void take(const DriverPlan& plan, const DriverOutput& output) {
     for (const DriverSeries& series : output.series) {
       const size_t cell = cell_of(plan.cells[series.cell]);
       const size_t runner = runner_of(cell, plan.variants[series.variant]);
-      measured[cell] = true;
       if (series.verified && !series.values_s.empty()) {
         table_.record(cell, runner, stats::median(series.values_s));
       } else {
