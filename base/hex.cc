@@ -1,16 +1,6 @@
 #include "base/hex.h"
 
 namespace stripline {
-namespace {
-
-int digit_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-}  // namespace
 
 std::string to_hex(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -29,8 +19,8 @@ std::optional<std::string> from_hex(std::string_view text) {
   std::string bytes;
   bytes.reserve(text.size() / 2);
   for (size_t i = 0; i < text.size(); i += 2) {
-    const int high = digit_value(text[i]);
-    const int low = digit_value(text[i + 1]);
+    const int high = hex_digit(text[i]);
+    const int low = hex_digit(text[i + 1]);
     if (high < 0 || low < 0) return std::nullopt;
     bytes += static_cast<char>(high * 16 + low);
   }

@@ -50,7 +50,10 @@ constexpr std::array kVariables = {
     Variable{"STRIPLINE_DATA_CACHE", "0",
              "1: loops and nests keep what they fetch until the rank's next acquire"},
     Variable{"STRIPLINE_BULK", "0",
-             "1: memput, memget and memcpy do not wait before the next synchronisation"},
+             "1: memput, memget and memcpy, and larger puts and gets of OpenSHMEM, do not wait "
+             "before the next synchronisation"},
+    Variable{"STRIPLINE_COALESCE", "0",
+             "1: atomic operations of OpenSHMEM travel together, and single gets are read ahead"},
     Variable{"STRIPLINE_PEER_TIMEOUT", "120",
              "seconds after which a rank whose process is stopped, or that answers nothing that "
              "is in flight to it, ends the job"},

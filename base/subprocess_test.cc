@@ -1,17 +1,22 @@
 #include "base/subprocess.h"
 
 #include <array>
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <fcntl.h>
 #include <memory>
 #include <signal.h>
 #include <string>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
+
+#include "base/testing/refused_calls.h"
 
 namespace stripline {
 namespace {
@@ -55,6 +60,18 @@ TEST(Subprocess, TooFewDescriptorsAreAnError) {
     ::_exit(0);
   };
   EXPECT_EXIT(starting_fails(), ::testing::ExitedWithCode(0), "");
+}
+
+// Root has no limit of processes: the kernel refuses as it does at one.
+TEST(Subprocess, ALimitOfProcessesIsNamedWithItsRemedy) {
+  const auto starting_fails = [] {
+    if (!refuse_system_calls({SYS_clone, SYS_clone3}, EAGAIN)) ::_exit(1);
+    const auto child = Subprocess::spawn({.argv = {"true"}});
+    if (child.ok() || child.error().code() != ErrorCode::resource_exhausted) ::_exit(2);
+    std::fputs(child.error().message().c_str(), stderr);
+    ::_exit(0);
+  };
+  EXPECT_EXIT(starting_fails(), ::testing::ExitedWithCode(0), "cannot fork: .*'ulimit -u'");
 }
 
 TEST(Subprocess, ADescriptorThatIsNotOpenIsAnError) {

@@ -785,6 +785,21 @@ TEST_F(CommandsTest, AModelWithoutPathsExplainsNoTransfer) {
   EXPECT_EQ(run(sweep), kExitBadInput);
 }
 
+TEST_F(CommandsTest, WhatIsDoneWithoutAModelIsExplained) {
+  ExplainLoop loop;
+  loop.source = "none";
+  loop.request.total_bytes = 1024;
+  EXPECT_EQ(run(loop), kExitOk) << err_;
+  EXPECT_TRUE(printed("no model\n")) << out_;
+  EXPECT_TRUE(printed("plan: vectorised")) << out_;
+  ExplainNest nest{
+      "none", {R"({"loops":[{"count":8}],"references":[{"mode":"read","stride_bytes":[8]}]})"}};
+  EXPECT_EQ(run(nest), kExitOk) << err_;
+  EXPECT_TRUE(printed("plan: vectorised")) << out_;
+  loop.request.total_bytes = 0;
+  EXPECT_EQ(run(loop), kExitUsage);
+}
+
 TEST_F(CommandsTest, NestsAreExplainedFromFilesAndFromTheCommandLine) {
   const std::string text =
       R"({"loops":[{"count":256},{"count":1024}],"compute_s":1e-3,"references":[)"

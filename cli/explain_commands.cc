@@ -13,11 +13,20 @@ namespace stripline::cli {
 namespace {
 
 template <plan::Mechanism M>
+Result<plan::Explanation> answer(const Global& global, const Explain<M>& command,
+                                 std::string& about) {
+  if (command.source == plan::kWithoutModel) {
+    about = "no model";
+    return plan::ask_without_model<M>(command.request);
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const model::TunedModel model, find_model(global, command.source));
+  return plan::ask<M>(model, command.path, command.request, about);
+}
+
+template <plan::Mechanism M>
 int explain(const Global& global, const Explain<M>& command) {
-  const auto model = find_model(global, command.source);
-  if (!model.ok()) return print_error(model.error());
   std::string about;
-  const auto explanation = plan::ask<M>(*model, command.path, command.request, about);
+  const auto explanation = answer(global, command, about);
   if (!explanation.ok()) return print_error(explanation.error());
   print(global.json ? plan::to_json(*explanation, M::kWords).dump() + "\n"
                     : about + "\n" + plan::to_text(*explanation, M::kWords));

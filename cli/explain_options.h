@@ -84,7 +84,7 @@ CLI::App* explain_command(CLI::App& explain, Explain<M>& asked) {
   const plan::Words& words = M::kWords;
   CLI::App* const command = explain.add_subcommand(words.command, words.help);
   command->fallthrough();
-  command->add_option("model", asked.source, "A model file, or a name: tcp, tcp@2")
+  command->add_option("model", asked.source, "A model file, or a name: tcp, tcp@2; none: no model")
       ->required()
       ->type_name("FILE|NAME");
   for (const auto& field : M::fields()) add_field(*command, field, asked.request);

@@ -30,8 +30,9 @@ const std::map<std::string, std::string>& helpers() {
       {"run", "Run a program on several ranks, with or without a tuned model"},
       {"bench", "List and run the experiments of the suites on this machine"},
       {"doctor", "Say what this machine can do, what limits it, and what to fix"},
-      {"tune", "Tune a runtime that is installed here (Open MPI, MPICH), with proof"},
-      {"export", "Verify, install, pack, write and check settings of other runtimes"}};
+      {"tune",
+       "Tune a runtime that is installed here (Open MPI, MPICH, UCX, OpenSHMEM, libfabric)"},
+      {"export", "Verify, install, convert, report, write and check settings of other runtimes"}};
   return kHelpers;
 }
 

@@ -36,10 +36,10 @@ int run(const Global& global, const ModelDiff& command) {
   if (!a.ok()) return print_error(a.error());
   const auto b = find_model(global, command.b);
   if (!b.ok()) return print_error(b.error());
-  const auto comparison = report::compare_models(*a, *b);
+  const auto comparison = reports::compare_models(*a, *b);
   if (!comparison.ok()) return print_error(comparison.error());
-  print(global.json ? report::to_json(*comparison).dump() + "\n"
-                    : report::to_text(*comparison, command.a, command.b));
+  print(global.json ? reports::to_json(*comparison).dump() + "\n"
+                    : reports::to_text(*comparison, command.a, command.b));
   return kExitOk;
 }
 
@@ -47,7 +47,7 @@ int run(const Global& global, const ModelPlot& command) {
   const auto model = find_model(global, command.source);
   if (!model.ok()) return print_error(model.error());
   const auto svg =
-      report::curves_svg(*model, {report::quantity_named(command.quantity), command.path});
+      reports::curves_svg(*model, {reports::quantity_named(command.quantity), command.path});
   if (!svg.ok()) return print_error(svg.error());
   return write_output(global, command.output, *svg);
 }

@@ -25,7 +25,7 @@ Result<Json> message_json(const google::protobuf::Message& message) {
   return parse_json(json_line(message), "a message of the server");
 }
 
-std::string key_of(const std::string& path, const report::Question& question) {
+std::string key_of(const std::string& path, const reports::Question& question) {
   std::string key = path;
   char before = '?';
   for (const auto& [option, value] : question) {
@@ -38,10 +38,10 @@ std::string key_of(const std::string& path, const report::Question& question) {
 // The file of a version, and what follows from it.
 Status add_version(const std::string& version, const model::TunedModel& model, Json& answers) {
   STRIPLINE_ASSIGN_OR_RETURN(answers[version + "/file"], model::to_json(model));
-  answers["explain"] = report::describe_questions();
-  for (const report::DecisionTable& table : report::decision_tables()) {
-    for (const report::Question& question : report::questions_of(table)) {
-      auto decided = report::tabulate_decisions(model, table.command, question);
+  answers["explain"] = reports::describe_questions();
+  for (const reports::DecisionTable& table : reports::decision_tables()) {
+    for (const reports::Question& question : reports::questions_of(table)) {
+      auto decided = reports::tabulate_decisions(model, table.command, question);
       // A model may lack what a table is decided by; its page says so.
       if (!decided.ok()) continue;
       answers[key_of(version + "/decisions/" + table.command, question)] = std::move(*decided);

@@ -36,7 +36,7 @@ void ReportGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
                    "blocking: one operation, waited for; stream: one of a long stream; issue: the "
                    "processor's time to issue one")
       ->type_name("NAME")
-      ->check(one_of(report::quantity_names()))
+      ->check(one_of(reports::quantity_names()))
       ->capture_default_str();
   plot->add_option("--path", plot_.path, "Only this path of the model (default: all)")
       ->type_name("NAME");

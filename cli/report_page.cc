@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "base/html_text.h"
 #include "dashboards/bundle.h"
 
 namespace stripline::cli {
@@ -17,10 +18,6 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
     text.replace(at, what.size(), by);
   }
   return text;
-}
-
-std::string html_text(const std::string& text) {
-  return replaced(replaced(text, "&", "&amp;"), "<", "&lt;");
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ install(DIRECTORY runtime/include/stripline DESTINATION ${CMAKE_INSTALL_INCLUDED
         FILES_MATCHING PATTERN "*.h")
 set(internal ${CMAKE_INSTALL_INCLUDEDIR}/stripline/internal)
 install(FILES base/result.h DESTINATION ${internal}/base)
-install(FILES optimizer/model/collective.h optimizer/model/parameter.h optimizer/model/paths.h optimizer/model/tuned_model.h
+install(FILES optimizer/model/atomic_path.h optimizer/model/collective.h optimizer/model/parameter.h optimizer/model/paths.h optimizer/model/tuned_model.h
         DESTINATION ${internal}/optimizer/model)
 install(DIRECTORY optimizer/model/sections DESTINATION ${internal}/optimizer/model FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY optimizer/access optimizer/cost optimizer/plan DESTINATION ${internal}/optimizer

@@ -64,6 +64,8 @@
 #                                    sweep and beside no model
 #   scripts/check.sh openshmem DIR [PES...]  public OpenSHMEM programs, whose clones are in DIR, with PES PEs (default 2 3 4 5)
 #                                    on four paths: which of them build and end well
+#   scripts/check.sh targets [STEP...]  other runtimes as Debian has them (Open MPI, MPICH, ...): what may be exported is right with 2 to 9
+#                                    ranks; tuning beside a sweep of all alternatives (right found); repetitions (repeat)
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 #   scripts/check.sh campaign-coverage [CAMPAIGNS]  the same at the end of CAMPAIGNS synthetic campaigns (default 1000)
 #                                    with budgets, lost runs and early ends
@@ -126,7 +128,6 @@ case ${1:-} in
     python3 scripts/check_language.py "$@"
     ;;
   reference)
-    require_packages "${reference_packages[@]}"
     folder=${2:-build/reference}
     scripts/make_reference.sh "$folder"
     echo "the reference begins at $folder/html/index.html"
@@ -253,6 +254,10 @@ case ${1:-} in
   openshmem)
     shift
     scripts/check_openshmem.sh "$@"
+    ;;
+  targets)
+    shift
+    scripts/check_targets.sh "$@"
     ;;
   coverage)
     configure_and_build release fit_coverage

@@ -17,13 +17,12 @@ build_packages=(
 check_packages=(
   postgresql
   clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 git iproute2 openssh-client openssh-server procps util-linux
-  openmpi-bin libopenmpi-dev slurm-wlm munge)
+  openmpi-bin libopenmpi-dev slurm-wlm munge
+  doxygen)
 # For the dashboard, without which the server is built as well. Nodejs of elsewhere brings its npm.
 dashboard_packages=(nodejs npm)
 # For scripts/check.sh pages.
 pages_packages=(chromium fonts-dejavu-core)
-# For scripts/check.sh reference.
-reference_packages=(doxygen)
 # For the rpm packages of scripts/check.sh packages, which leaves them out where they are not there.
 rpm_packages=(rpm)
 # For trying alert rules (packaging/monitoring), likewise.
@@ -31,7 +30,7 @@ monitoring_packages=(prometheus)
 # What the runtime is compared with (scripts/compare.py neighbours).
 neighbour_packages=(openmpi-bin libopenmpi-dev libucx-dev)
 # Other runtimes that are tuned (suites/targets): their programs and compilers.
-target_packages=(openmpi-bin libopenmpi-dev mpich libmpich-dev ucx-utils)
+target_packages=(openmpi-bin libopenmpi-dev mpich libmpich-dev ucx-utils libfabric-bin libfabric-dev)
 # What the emulated fat tree is compared with (scripts/check.sh simgrid). LGPL; never linked by what is
 # installed.
 simgrid_packages=(libsimgrid3.32)

@@ -94,16 +94,32 @@ def median_us(rounds, system):
     return f"{statistics.median(times) * 1e6:.1f}" if times else "-"
 
 
-def ratio(rounds, first, second):
-    """The geometric mean of first / second over the rounds with both, and its 95 % interval."""
+def ratio_of(rounds, first, second):
+    """(mean, low, high): the geometric mean of first / second over the rounds with both, and its 95 % interval; None where
+    there is no such round."""
     logs = [math.log(one[first] / one[second]) for one in rounds if first in one and second in one]
     if not logs:
-        return "-"
+        return None
     mean = statistics.mean(logs)
-    if len(logs) == 1:
-        return f"{math.exp(mean):.2f}"
-    half = T95[min(len(logs) - 1, len(T95)) - 1] * statistics.stdev(logs) / math.sqrt(len(logs))
-    return f"{math.exp(mean):.2f} [{math.exp(mean - half):.2f}, {math.exp(mean + half):.2f}]"
+    half = T95[min(len(logs) - 1, len(T95)) - 1] * statistics.stdev(logs) / math.sqrt(len(logs)) if len(logs) > 1 else 0
+    return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
+
+
+def ratio(rounds, first, second):
+    of = ratio_of(rounds, first, second)
+    if of is None:
+        return "-"
+    return f"{of[0]:.2f}" if of[1] == of[2] else f"{of[0]:.2f} [{of[1]:.2f}, {of[2]:.2f}]"
+
+
+def met(holds):
+    return "met" if holds else "NOT MET"
+
+
+def print_above(name, ratios, most):
+    """How many rows are above what is asked: with their whole interval."""
+    above = sum(of is not None and of[1] > most for of in ratios)
+    print(f"\n{name}: {above} of {len(ratios)} rows are above {most:g}, interval and all (criterion: none): {met(above == 0)}.")
 
 
 def print_table(heads, rows):
@@ -151,6 +167,20 @@ def collectives(args):
     beside_mpi(args, rounds, "collectives", [200], {path: known[path] for path in args.paths or ["tcp", "mapped"]}, (2, 4), 120)
     print_table(["path", "operation", "bytes", "ranks", "ours [us]", "Open MPI [us]", "ratio"],
                 [[*key, median_us(r, "ours"), median_us(r, "mpi"), ratio(r, "ours", "mpi")] for key, r in rounds])
+    print_above("ours / Open MPI", [ratio_of(r, "ours", "mpi") for _, r in rounds], 1.1)
+
+
+def collectives_by_model(args):
+    """Collective operations of the runtime over a path: with the MODEL of that path, and without one, in turns."""
+    need(args.bin / "stripline-run", args.bin / "stripline-collectives")
+    rounds = Rounds("operation", "bytes", "ranks")
+    for nth in range(args.rounds):
+        for ranks in (2, 4):
+            for system, options in (("with", ["--model", args.model]), ("without", [])):
+                lines = stripline_run(args.bin, ranks, [*PATHS[args.path][0], *options], [args.bin / "stripline-collectives", 200], 120)
+                rounds.add(nth, [{**line, "system": system} for line in lines])
+    print_rounds(rounds, ["operation", "bytes", "ranks"], lambda *key: key, ["with", "without"], [("with", "without")])
+    print_above("with / without", [ratio_of(r, "with", "without") for _, r in rounds], 1)
 
 
 def halos(args):
@@ -175,6 +205,10 @@ def spmv(args):
     print_rounds(rounds, ["ranks", "matrix"], lambda *key: key,
                  ["ours", "ours, pack", "ours, bound", "mpi", "mpi, neighbourhood"],
                  [("ours", "mpi"), ("ours", "mpi, neighbourhood"), ("ours", "ours, pack"), ("ours", "ours, bound")])
+    most = {"shm": 0.83, "tcp": 1.0}[args.path]
+    means = [of[0] for of in (ratio_of(r, "ours", "mpi") for _, r in rounds) if of]
+    mean = statistics.geometric_mean(means)
+    print(f"\nours / mpi: {mean:.3f} on average (criterion: at most {most:g}): {met(mean <= most)}.")
 
 
 # --- beside bale's conveyors -----------------------------------------------------------------------
@@ -228,7 +262,7 @@ def conveyors(args):
             for runtime in built_on:
                 for buffer in (4096, 16384, 65536, 262144):
                     rounds.add(nth, run_conveyors(args, work, runtime, buffer))
-    rows = []
+    rows, ratios = [], []
     for (ranks, operation, cells, items), of in rounds:
         def million_per_s(system):
             return items / statistics.median(one[system] for one in of if system in one) / 1e6
@@ -237,10 +271,12 @@ def conveyors(args):
             sizes = [system for system in of[0] if system.startswith(f"conveyors on {runtime}, ")]
             if sizes:
                 best = max(sizes, key=million_per_s)
+                ratios.append(ratio_of(of, "ours", best))
                 rows.append([ranks, operation, cells, runtime, ours, f"{million_per_s(best):.1f}", best.split(", ")[1],
                              ratio(of, "ours", best)])
     print_table(["ranks", "operation", "cells per rank", "conveyors on", "ours [10^6/s]", "conveyors [10^6/s]",
                  "their buffers [B]", "ours / conveyors"], rows)
+    print_above("ours / conveyors", ratios, 1)
 
 
 # --- kernels on emulated networks, in virtual time, beside what papers report -----------------------
@@ -346,22 +382,61 @@ def updates(args):
         if any(whole % ranks for whole in (1 << 25, 1 << 14, 8192, 1280000)):
             sys.exit(f"compare.py: the problem cannot be divided among {ranks} ranks")
     for ranks in numbers_of_ranks:
-        # The kernel, Su's speed-up, the size of the segment, and the parameters of a rank.
-        for kernel, paper, segment, parameters in (
-                ("histogram", 120, "16M", f"updates={(1 << 25) // ranks} bins_per_rank={(1 << 14) // ranks} keys=uniform"),
-                ("gravitation", 70, "16M", f"bodies_per_rank={8192 // ranks}"),
-                ("fiber_force", 90, f"{160 // ranks + 16}M", f"n=256 points_per_rank={1280000 // ranks}")):
+        # The kernel, Su's speed-up, what is asked, the size of the segment, and the parameters of a rank.
+        for kernel, paper, asked, segment, parameters in (
+                ("histogram", 120, 90, "16M", f"updates={(1 << 25) // ranks} bins_per_rank={(1 << 14) // ranks} keys=uniform"),
+                ("gravitation", 70, 100, "16M", f"bodies_per_rank={8192 // ranks}"),
+                ("fiber_force", 90, 70, f"{160 // ranks + 16}M", f"n=256 points_per_rank={1280000 // ranks}")):
             _, of = kernels.run(kernel, parameters, ranks, 600, segment)
             alone, by_hand, tuned = (of[variant]["median"] for variant in ("sequential", "by_hand", "tuned"))
             parcels = int(re.search(r"(\d+) parcels an epoch", of["tuned"]["plan"]).group(1))
             rows.append([kernel, ranks, f"`{parameters}`", f"{1e9 * alone:.4g}", f"{1e9 * by_hand:.4g}", f"{1e9 * tuned:.4g}",
                          f"{alone / by_hand:.1f}", f"{alone / tuned:.1f}", paper if ranks == 128 else "",
+                         f"at least {asked}: {met(alone / tuned >= asked)}" if ranks == 128 else "",
                          f"{parcels / (ranks - 1):.2f}" if ranks > 1 else ""])
     print_table(["kernel", ">ranks", "problem of a rank", *(">" + head for head in (
         "sequential [ns]", "by_hand [ns]", "tuned [ns]", "sequential / by_hand", "sequential / tuned", "Su, 128 cores",
-        "parcels per pair"))], rows)
+        "criterion", "parcels per pair"))], rows)
     command = f"stripline-bench run kernel.KERNEL -n RANKS {' '.join(kernels.options)}"
     print(f"\nCommand of a row, with `--param` before each NAME=VALUE: `{command}`.")
+
+
+# --- updates that a node shares ---------------------------------------------------------------------
+
+# What the rows of Su's tables are about, the kernel and its parameters.
+SHARED_UPDATES = [
+    ("1,024 buckets", "shared_histogram", "distribution=uniform buckets=1024 updates=1048576"),
+    ("65,536 buckets", "shared_histogram", "distribution=uniform buckets=65536 updates=1048576"),
+    ("1,048,576 buckets", "shared_histogram", "distribution=uniform buckets=1048576 updates=1048576"),
+    ("links of pages", "shared_histogram", "distribution=out_degree updates=1048576"),
+    ("languages", "shared_histogram", "distribution=language updates=1048576"),
+    ("forces, 64^3 cells", "spread_force", "n=64 sort_interval=100"),
+    ("forces, 128^3 cells", "spread_force", "n=128 sort_interval=100")]
+STRATEGIES = {"shared_histogram": ["locked", "atomic", "replicate", "hybrid"],
+              "spread_force": ["locked", "atomic", "replicate", "mirror", "boxes"]}
+
+
+def shared_updates(args):
+    """Cells that two ranks of a node update together: each strategy of SharedUpdates for all updates, and what it finds to be
+    the best while it runs (adaptive; as the MODEL says, "" for none). Su (Optimizing Irregular Data Accesses for Cluster and
+    Multicore Architectures, section 6.6) has such tables. Takes some ten minutes with 6 RUNS."""
+    need(args.bin / "stripline-bench", args.bin / "stripline-worker")
+    columns = ["locked", "atomic", "replicate", "hybrid", "mirror", "boxes", "adaptive"]
+    rows = []
+    for name, kernel, parameters in SHARED_UPDATES:
+        variants = [*STRATEGIES[kernel], "adaptive"]
+        lines = run_job([args.bin / "stripline-bench", "run", f"kernel.{kernel}", *(word for one in variants for word in ("--variant", one)),
+                         *(word for one in parameters.split() for word in ("--param", one)), "-n", 2, "--fabric", "tcp",
+                         "--same-node", "mapped", "--runs", args.runs, "--reps", 30, *(["--model", args.model] if args.model else []),
+                         "--json"], 1800)
+        times = {line["variant"]: line["median"] for line in lines if line["verified"]}
+        if failures or set(times) != set(variants):
+            sys.exit(f"compare.py: {kernel} failed, or has a wrong result")
+        best = min(STRATEGIES[kernel], key=times.get)
+        loss = times["adaptive"] / times[best]
+        rows.append([name, *(f"{1e9 * times[one]:.3f}" if one in times else "" for one in columns), best, f"{loss:.3f}",
+                     f"at most 1.05: {met(loss <= 1.05)}"])
+    print_table(["updates", *(f">{one} [ns]" for one in columns), "best of the others", ">adaptive to it", "criterion"], rows)
 
 
 # --- launches of all systems in the same processes --------------------------------------------------
@@ -523,6 +598,40 @@ def replays(args):
 
 # --- the command line -------------------------------------------------------------------------------
 
+# --- benchmarks of two builds -------------------------------------------------------------------------
+
+BENCHES = ["plan_strip_bench", "plan_nest_bench", "plan_vis_bench", "plan_update_bench", "loop_bench", "rma_bench"]
+
+
+def bench_times(program):
+    """{name: seconds of the processor} of a Google benchmark."""
+    done = subprocess.run(["timeout", "300", program, "--benchmark_min_time=0.1", "--benchmark_format=json"], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=False)
+    if done.returncode != 0:
+        sys.exit(f"compare.py: {program} ended with status {done.returncode}")
+    unit = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
+    return {one["name"]: one["cpu_time"] * unit[one["time_unit"]] for one in json.loads(done.stdout)["benchmarks"]}
+
+
+def benches(args):
+    """Benchmarks of two builds of this tree, BEFORE a change and AFTER it, in turns: the time of the processor, and the ratio of
+    both. PROGRAMs: those that plan, and those of loops and single operations, unless named."""
+    programs = args.programs or BENCHES
+    need(*(build / "bin" / one for build in (args.before, args.after) for one in programs))
+    rounds = Rounds("bench")
+    for nth in range(args.rounds):
+        sides = [("before", args.before), ("after", args.after)]
+        for side, build in sides if nth % 2 == 0 else reversed(sides):
+            for one in programs:
+                times = bench_times(build / "bin" / one)
+                rounds.add(nth, [{"system": side, "bench": name, "median_s": time_s} for name, time_s in times.items()])
+    both = [(name, of) for (name,), of in rounds if all(len(one) == 2 for one in of)]
+    print_table(["benchmark", ">before [ns]", ">after [ns]", ">after / before"],
+                [[f"`{name}`", *(f"{1e9 * statistics.median(one[side] for one in of):.1f}" for side in ("before", "after")),
+                  ratio(of, "after", "before")] for name, of in both])
+    print_above("after / before", [ratio_of(of, "after", "before") for _, of in both], 1.03)
+
+
 def count(text):
     value = int(text)
     if value < 1:
@@ -536,14 +645,17 @@ MODEL = ("model", str)
 # (name, [type]) or (name, [values]) takes the rest.
 COMPARISONS = {
     collectives: [BUILD, ("rounds", 5), ("paths", ["tcp", "mapped", "shm"])],
+    collectives_by_model: [("path", PATHS), MODEL, BUILD, ("rounds", 5)],
     halos: [BUILD, ("rounds", 6), ("batches", 40)],
     spmv: [("path", PATHS), MODEL, BUILD, ("rounds", 4), ("batches", 20), ("rows", 65536), ("files", [str])],
     conveyors: [("path", PATHS), ("bale", pathlib.Path), BUILD, ("rounds", 6), ("batches", 5), ("items", 1048576), ("ranks", 2)],
     indirect: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
     solvers: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
     updates: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
+    shared_updates: [MODEL, BUILD, ("runs", 6)],
     neighbours: [BUILD, ("folder", pathlib.Path("build/results/neighbours")), ("launches", 6), ("rounds", 6), ("paths", ["network", "node"])],
     clocks: [("build", pathlib.Path), ("launches", count), ("profiles", [str])],
+    benches: [("before", pathlib.Path), ("after", pathlib.Path), ("rounds", 5), ("programs", [str])],
     replays: [("stripline", str), ("recordings", pathlib.Path), ("seeds", [int])]}
 
 

@@ -3,7 +3,8 @@
 // numbers are only fetched, set and swapped.
 //
 // Where the runtime carries them out by the owner's processor (AtomicPath::message), those on
-// memory that loads and stores reach are instructions of this one.
+// memory that loads and stores reach are instructions of this one. Then those without a result
+// travel together, by contexts that coalesce.
 #pragma once
 
 #include <cstdint>
@@ -31,15 +32,26 @@ class Atomics {
              const Place& place, void* previous, future* awaited) {
     if (place.here != nullptr && by_processor(request.type)) [[likely]] {
       fabric::apply_atomic(request, place.here, previous);
+    } else if (context.combines && previous == nullptr) {
+      start_together(context, request, place, call);
     } else {
       start_away(call, context, request, place, previous, awaited);
     }
+  }
+
+  /// True if those without a result may travel together: all are carried out by their owners'
+  /// processors, and no rule asks for a message for each.
+  bool may_travel_together() const {
+    return by_processor(AtomicType::uint32) && by_processor(AtomicType::uint64) &&
+           !words_.alone() && !double_words_.alone();
   }
 
  private:
   bool by_processor(AtomicType type) const {
     return (type == AtomicType::uint32 ? words_ : double_words_).path() == AtomicPath::message;
   }
+  void start_together(CommContext& context, const fabric::AtomicRequest& request,
+                      const Place& place, const char* call);
   void start_away(const char* call, CommContext& context, const fabric::AtomicRequest& request,
                   const Place& place, void* previous, future* awaited);
 
@@ -62,10 +74,11 @@ fabric::AtomicRequest atomic_request(AtomicOp op, T value, T expected = T{}) {
 [[noreturn]] void fail_alignment(const char* call, const void* address, size_t bytes);
 
 template <typename T>
-Place atomic_place(World& here, const char* call, CommContext& context, const T* variable, int pe) {
+Place atomic_place(World& here, const char* call, CommContext& context, const T* variable, int pe,
+                   bool reads) {
   if (reinterpret_cast<uintptr_t>(variable) % sizeof(T) != 0) [[unlikely]]
     fail_alignment(call, variable, sizeof(T));
-  return here.place(call, context, variable, sizeof(T), pe);
+  return here.place(call, context, variable, sizeof(T), pe, reads);
 }
 
 template <typename T>
@@ -75,9 +88,10 @@ T atomic_fetching(const char* call, shmem_ctx_t ctx, const fabric::AtomicRequest
   CommContext& context = here.context_of(call, ctx);
   T previous;
   future started;
-  here.atomics().start(call, context, request, atomic_place(here, call, context, variable, pe),
-                       &previous, &started);
+  here.atomics().start(call, context, request,
+                       atomic_place(here, call, context, variable, pe, true), &previous, &started);
   here.await(call, started);
+  here.learn();
   return previous;
 }
 
@@ -86,7 +100,8 @@ void atomic_starting(const char* call, shmem_ctx_t ctx, const fabric::AtomicRequ
                      const T* variable, T* previous, int pe) {
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
-  here.atomics().start(call, context, request, atomic_place(here, call, context, variable, pe),
+  here.atomics().start(call, context, request,
+                       atomic_place(here, call, context, variable, pe, previous != nullptr),
                        previous, nullptr);
 }
 

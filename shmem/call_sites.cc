@@ -14,6 +14,7 @@
 namespace stripline::shmem {
 
 bool calls_are_watched = false;
+bool callers_are_noted = false;
 
 namespace {
 
@@ -102,6 +103,11 @@ class Sites {
     }
     return known->second;
   }
+  CallSite number_of(const char* call, const void* caller) {
+    const std::lock_guard guard(mutex_);
+    const auto next = static_cast<int>(numbers_.size()) + 1;
+    return {call, numbers_.try_emplace({caller, call}, next).first->second};
+  }
 
  private:
   const SourceLine& find(const void* caller) {
@@ -115,6 +121,7 @@ class Sites {
   Dwfl source_;
   std::map<const void*, SourceLine> lines_;
   std::map<std::pair<const void*, const char*>, CallSite> sites_;
+  std::map<std::pair<const void*, const char*>, int> numbers_;
   std::set<std::string> names_;  // stay where they are
 };
 
@@ -125,12 +132,19 @@ Sites& sites() {
 
 }  // namespace
 
-void watch_calls() { calls_are_watched = true; }
+void watch_calls() { calls_are_watched = callers_are_noted = true; }
+
+void note_callers() { callers_are_noted = true; }
 
 void note_caller(const void* return_address) { last_caller = return_address; }
 
 CallSite watched_site(const char* call) {
   return last_caller == nullptr ? CallSite{call, 0} : sites().site_of(call, last_caller);
+}
+
+CallSite phase_site(const char* call) {
+  if (calls_are_watched || last_caller == nullptr) return site_of(call);
+  return sites().number_of(call, last_caller);
 }
 
 std::string caller_text() {

@@ -11,13 +11,16 @@
 namespace stripline::shmem {
 
 extern bool calls_are_watched;
+extern bool callers_are_noted;
 /// From now on. Before the program has threads.
 void watch_calls();
+/// The same for phase_site() only.
+void note_callers();
 
 void note_caller(const void* return_address);
 /// First in each function of the interface, with the address that it returns to.
 inline void called_from(const void* return_address) {
-  if (calls_are_watched) [[unlikely]]
+  if (callers_are_noted) [[unlikely]]
     note_caller(return_address);
 }
 
@@ -26,6 +29,10 @@ CallSite watched_site(const char* call);
 inline CallSite site_of(const char* call) {
   return calls_are_watched ? watched_site(call) : CallSite{call, 0};
 }
+
+/// By what a barrier that begins a phase is recognised (docs/bulk.md): its place, or, where lines
+/// are not looked for, its number among the places that call so.
+CallSite phase_site(const char* call);
 
 /// "prog.c:17: " for this thread's call, to begin a message with; empty if it is not known.
 std::string caller_text();

@@ -24,6 +24,8 @@ void copy(Bytes to, ConstBytes from) {
 void barrier(const char* call, World& world, const Team& team) {
   if (!world.multiple()) {
     world.send_held();
+    // A phase of regions that do not wait begins at a barrier of the whole program.
+    if (team.world) return world.context().barrier(phase_site(call));
     team.group.barrier(site_of(call));
     return;
   }

@@ -2,4 +2,5 @@
 #pragma once
 
 #define STRIPLINE_SHMEM_GENERIC 0
-#include <shmem.h>  // IWYU pragma: export
+#include <shmem.h>   // IWYU pragma: export
+#include <shmemx.h>  // IWYU pragma: export

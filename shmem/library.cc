@@ -89,6 +89,12 @@ Result<Start> prepare(const Environment& environment, int thread_level, size_t s
                      bytes_text(limits.allocatable_bytes()) + " to give; ask for a smaller one");
   }
   start.options.segment_bytes = static_room(static_bytes) + start.heap_bytes + kSpareBytes;
+  if (start.options.bulk && thread_level == SHMEM_THREAD_MULTIPLE) {
+    return Error(ErrorCode::invalid_argument,
+                 "STRIPLINE_BULK (stripline run --bulk) in a program that asks for "
+                 "SHMEM_THREAD_MULTIPLE: puts and gets of several threads at a time all wait; "
+                 "start it without");
+  }
   start.options.debug = start.options.debug || environment.debug;
   if (std::getenv("STRIPLINE_PROGRESS") == nullptr) {  // NOLINT(concurrency-mt-unsafe)
     start.options.progress = default_progress(start.options);
@@ -164,6 +170,16 @@ Status make_symmetric(World& world, const Start& start, std::span<const StaticOb
   return {};
 }
 
+// Collective: atomic operations are atomic with each other only where all PEs carry them out alike.
+Status agree_on_coalescing(World& world) {
+  const uint64_t own = world.coalesces() ? 1 : 0;
+  const uint64_t all = world.context().reduce_all(own, Context::ReduceOp::sum);
+  if (all == own * world.pes()) return {};
+  return Error(ErrorCode::failed_precondition, "STRIPLINE_COALESCE is 1 on " + std::to_string(all) +
+                                                   " of " + std::to_string(world.pes()) +
+                                                   " PEs; set it on all of them, or on none");
+}
+
 void say_what_is_asked_for(const Environment& environment) {
   if (environment.version) {
     std::printf("%s, OpenSHMEM %d.%d\n", SHMEM_VENDOR_STRING, SHMEM_MAJOR_VERSION,
@@ -207,6 +223,10 @@ Status start_world(int thread_level) {
     world->state().fail(made.error());
   }
   world->make_predefined_teams();
+  if (const Status agreed = agree_on_coalescing(*world); !agreed.ok()) {
+    world->state().fail(agreed.error());
+  }
+  if (world->coalesces()) world->coalesce(world->default_context());
   watch_for_global_exit(*world);
   world->context().barrier();
   if (world->me() == 0) say_what_is_asked_for(*environment);

@@ -49,7 +49,7 @@ struct Lock {
 Lock lock_of(const char* call, long* lock) {
   World& here = world(call);
   const auto me = static_cast<int>(here.me());
-  const Place place = atomic_place(here, call, here.default_context(), lock, me);
+  const Place place = atomic_place(here, call, here.default_context(), lock, me, true);
   auto* const halves = reinterpret_cast<uint32_t*>(lock);
   return {.call = call,
           .own = halves,

@@ -32,10 +32,13 @@ int ctx_create(const char* call, shmem_team_t handle, long options, shmem_ctx_t*
   World& here = world(call);
   *ctx = SHMEM_CTX_INVALID;
   Team* const team = here.team_or_null(handle);
-  constexpr long kKnown = SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE;
+  constexpr long kKnown =
+      SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE | SHMEMX_CTX_COALESCE;
   if (team == nullptr || (options & ~kKnown) != 0) return -1;
   const bool one_at_a_time = (options & (SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE)) != 0;
-  *ctx = reinterpret_cast<shmem_ctx_t>(&here.add_context(*team, one_at_a_time));
+  CommContext& context = here.add_context(*team, one_at_a_time);
+  if (here.coalesces() || (options & SHMEMX_CTX_COALESCE) != 0) here.coalesce(context);
+  *ctx = reinterpret_cast<shmem_ctx_t>(&context);
   return 0;
 }
 

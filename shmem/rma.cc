@@ -4,12 +4,16 @@
 #include <array>
 #include <string>
 
+#include <stripline/bulk.h>
 #include <stripline/vis.h>
 
 #include "runtime/rma/get_combiner.h"
 
 namespace stripline::shmem {
 namespace {
+
+// The largest get of single values: what is read ahead, and what programs poll.
+constexpr size_t kMostValueBytes = 64;
 
 const std::byte* bytes_at(const void* memory) { return static_cast<const std::byte*>(memory); }
 std::byte* bytes_at(void* memory) { return static_cast<std::byte*>(memory); }
@@ -53,7 +57,8 @@ void transfer(const char* call, shmem_ctx_t ctx, const Strided& strided, bool is
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
   std::byte* const lowest = strided.symmetric + strided.symmetric_side.first;
-  Place place = here.place(call, context, lowest, strided.symmetric_side.bytes, pe);
+  Place place = here.place(call, context, lowest, strided.symmetric_side.bytes, pe, !is_put);
+  if (!is_put) here.complete_written(place, strided.symmetric_side.bytes);
   place.offset -= static_cast<uint64_t>(strided.symmetric_side.first);  // of the first block
   if (place.here != nullptr) {
     std::byte* there = place.here - strided.symmetric_side.first;
@@ -86,6 +91,9 @@ void transfer(const char* call, shmem_ctx_t ctx, const Strided& strided, bool is
   {
     const Turn turn(here);
     if (is_put) {
+      here.note_written(
+          {nullptr, place.pe, place.offset + static_cast<uint64_t>(strided.symmetric_side.first)},
+          strided.symmetric_side.bytes);
       context.pending.store(true, std::memory_order_relaxed);
       const future moved = start(VisDirection::put);
       moved.wait_source(site_of(call));
@@ -133,6 +141,7 @@ void put_away(const char* call, World& world, CommContext& context, const Place&
   future moved;
   {
     const Turn turn(world);
+    world.note_written(place, bytes);
     // Debug mode watches sources of puts without handles until a fence, while this one may change
     // at once.
     if (state.operations.combiner().takes(bytes) && state.job.observers().debug() == nullptr) {
@@ -144,6 +153,12 @@ void put_away(const char* call, World& world, CommContext& context, const Place&
           world.context().rput_buffered(bytes_at(source), place.global(), bytes, site_of(call));
       return world.keep(context, copied);
     }
+    if (world.uses_bulk()) {
+      context.pending.store(true, std::memory_order_relaxed);
+      world.send_held();
+      return detail::bulk_put(world.context(), bytes_at(source), place.global(), bytes,
+                              site_of(call));
+    }
     moved = world.context().rput(bytes_at(source), place.global(), bytes, site_of(call));
   }
   world.await(call, moved);
@@ -153,6 +168,18 @@ void get_away(const char* call, World& world, CommContext& context, const Place&
               size_t bytes) {
   if (context.queue != nullptr) {
     return context.queue->get_now(bytes_at(dest), place.pe, place.offset, bytes);
+  }
+  world.complete_written(place, bytes);
+  if (context.coalesces && world.reads_ahead() && bytes <= kMostValueBytes &&
+      world.segment_of(place.pe) == nullptr) {
+    return detail::read_fine_now(world.context(), place.global(), bytes_at(dest), bytes,
+                                 site_of(call));
+  }
+  if (world.uses_bulk() && bytes <= kMostValueBytes) {
+    if (world.reads_again(place)) world.learn();  // it may have changed
+  } else if (world.uses_bulk()) {
+    world.send_held();
+    return detail::bulk_get(world.context(), bytes_at(dest), place.global(), bytes, site_of(call));
   }
   future got;
   {
@@ -167,7 +194,7 @@ void put(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
   if (bytes == 0) return;
-  const Place place = here.place(call, context, dest, bytes, pe);
+  const Place place = here.place(call, context, dest, bytes, pe, false);
   if (place.here != nullptr) {
     copy_bytes(place.here, source, bytes);
   } else {
@@ -180,7 +207,7 @@ void put_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, 
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
   if (bytes == 0) return;
-  const Place place = here.place(call, context, dest, bytes, pe);
+  const Place place = here.place(call, context, dest, bytes, pe, false);
   if (place.here != nullptr) {
     copy_bytes(place.here, source, bytes);
     return;
@@ -196,7 +223,7 @@ void get(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
   if (bytes == 0) return;
-  const Place place = here.place(call, context, source, bytes, pe);
+  const Place place = here.place(call, context, source, bytes, pe, true);
   if (place.here != nullptr) {
     copy_bytes(dest, place.here, bytes);
   } else {
@@ -209,11 +236,12 @@ void get_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, 
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
   if (bytes == 0) return;
-  const Place place = here.place(call, context, source, bytes, pe);
+  const Place place = here.place(call, context, source, bytes, pe, true);
   if (place.here != nullptr) {
     copy_bytes(dest, place.here, bytes);
     return;
   }
+  here.complete_written(place, bytes);
   if (rma::InjectionQueue* const queue = queue_for_get_nbi(here, context, place, bytes)) {
     return queue->get(bytes_at(dest), place.pe, place.offset, bytes);
   }

@@ -60,7 +60,7 @@ template <typename T>
 void p(const char* call, shmem_ctx_t ctx, T* dest, std::type_identity_t<T> value, int pe) {
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
-  const Place place = here.place(call, context, dest, sizeof(T), pe);
+  const Place place = here.place(call, context, dest, sizeof(T), pe, false);
   if (place.here != nullptr) [[likely]] {
     std::memcpy(place.here, &value, sizeof(T));
     return;
@@ -72,7 +72,7 @@ template <typename T>
 T g(const char* call, shmem_ctx_t ctx, const T* source, int pe) {
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
-  const Place place = here.place(call, context, source, sizeof(T), pe);
+  const Place place = here.place(call, context, source, sizeof(T), pe, true);
   T value;
   if (place.here != nullptr) [[likely]] {
     std::memcpy(&value, place.here, sizeof(T));

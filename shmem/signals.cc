@@ -21,12 +21,12 @@ void start(const char* call, shmem_ctx_t ctx, void* dest, const void* source, si
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
   const AtomicOp update = operation_of(call, op);
-  const Place flag = atomic_place(here, call, context, signal, pe);
+  const Place flag = atomic_place(here, call, context, signal, pe, false);
   if (bytes == 0) {
     atomic_op(call, ctx, update, signal, value, pe);
     return;
   }
-  const Place place = here.place(call, context, dest, bytes, pe);
+  const Place place = here.place(call, context, dest, bytes, pe, false);
   if (place.here != nullptr && flag.here != nullptr) {
     copy_bytes(place.here, source, bytes);
     std::atomic_thread_fence(std::memory_order_release);
@@ -36,6 +36,8 @@ void start(const char* call, shmem_ctx_t ctx, void* dest, const void* source, si
   const auto* const data = static_cast<const std::byte*>(source);
   if (update == AtomicOp::store) {
     const Turn turn(here);
+    here.note_written(place, bytes);
+    here.note_written(flag, sizeof(uint64_t));
     context.pending.store(true, std::memory_order_relaxed);
     const future moved = here.context().rput_signal(data, place.global(), bytes,
                                                     global_ptr<uint64_t>(flag.pe, flag.offset),
@@ -78,7 +80,7 @@ void signal_add(const char* call, shmem_ctx_t ctx, uint64_t* signal, uint64_t va
 }
 
 uint64_t signal_fetch(const char* call, const uint64_t* signal) {
-  world(call).look_around();
+  world(call).look_for_news();
   return value_now(signal);
 }
 

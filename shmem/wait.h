@@ -100,7 +100,7 @@ template <typename T>
 void wait_until(const char* call, T* variable, int comparison, T value) {
   World& here = world(call);
   check_comparison(call, comparison);
-  here.look_around();
+  here.look_for_news();
   if (holds(variable, comparison, value)) return;
   here.wait(call, [=] { return holds(variable, comparison, value); });
 }
@@ -110,7 +110,7 @@ void wait_until_all(const char* call, T* variables, size_t count, const int* sta
                     const Values& values) {
   World& here = world(call);
   check_comparison(call, comparison);
-  here.look_around();
+  here.look_for_news();
   const auto all = [&] { return all_hold(variables, count, status, comparison, values); };
   if (!all()) here.wait(call, all);
 }
@@ -121,7 +121,7 @@ size_t wait_until_any(const char* call, T* variables, size_t count, const int* s
   World& here = world(call);
   check_comparison(call, comparison);
   if (!includes_any(status, count)) return kNone;
-  here.look_around();
+  here.look_for_news();
   size_t found = kNone;
   const auto any = [&] {
     found = find_one(variables, count, status, comparison, values);
@@ -137,7 +137,7 @@ size_t wait_until_some(const char* call, T* variables, size_t count, size_t* ind
   World& here = world(call);
   check_comparison(call, comparison);
   if (!includes_any(status, count)) return 0;
-  here.look_around();
+  here.look_for_news();
   size_t found = 0;
   const auto some = [&] {
     found = find_some(variables, count, indices, status, comparison, values);
@@ -153,7 +153,7 @@ template <typename T>
 int test(const char* call, T* variable, int comparison, T value) {
   World& here = world(call);
   check_comparison(call, comparison);
-  here.look_around();
+  here.look_for_news();
   if (holds(variable, comparison, value)) return 1;
   here.progress();
   return holds(variable, comparison, value) ? 1 : 0;
@@ -164,7 +164,7 @@ int test_all(const char* call, T* variables, size_t count, const int* status, in
              const Values& values) {
   World& here = world(call);
   check_comparison(call, comparison);
-  here.look_around();
+  here.look_for_news();
   if (all_hold(variables, count, status, comparison, values)) return 1;
   here.progress();
   return all_hold(variables, count, status, comparison, values) ? 1 : 0;
@@ -175,7 +175,7 @@ size_t test_any(const char* call, T* variables, size_t count, const int* status,
                 const Values& values) {
   World& here = world(call);
   check_comparison(call, comparison);
-  here.look_around();
+  here.look_for_news();
   const size_t found = find_one(variables, count, status, comparison, values);
   if (found != kNone) return found;
   here.progress();
@@ -187,7 +187,7 @@ size_t test_some(const char* call, T* variables, size_t count, size_t* indices, 
                  int comparison, const Values& values) {
   World& here = world(call);
   check_comparison(call, comparison);
-  here.look_around();
+  here.look_for_news();
   const size_t found = find_some(variables, count, indices, status, comparison, values);
   if (found > 0) return found;
   here.progress();

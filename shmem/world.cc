@@ -40,15 +40,32 @@ World::World(std::unique_ptr<Context> context, int thread_level)
       multiple_(thread_level == SHMEM_THREAD_MULTIPLE),
       observed_(state().memory.checked_bytes() == 0),
       needs_progress_(!state().memory.all_shared()),
+      bulk_(state().job.options().bulk),
+      coalesces_(state().job.options().coalesce),
       none_(observed_ ? pes_ : 0, nullptr),
       reach_(observed_ ? none_.data() : state().memory.reachable()),
       default_context_(world_team_, needs_progress_ ? pes_ : 0),
       active_sets_(std::make_unique<ActiveSets>(*this)),
       atomics_(std::make_unique<Atomics>(*this)) {
   if (observed_) watch_calls();
+  if (bulk_) note_callers();
 }
 
 World::~World() = default;
+
+void World::coalesce(CommContext& context) {
+  // Debug mode checks the program as it is written.
+  if (!needs_progress_ || state().job.observers().debug() != nullptr) return;
+  context.coalesces = true;
+  context.combines = atomics_->may_travel_together() && state().operations.combines_atomics();
+  if (multiple_) return;
+  orders_own_ = true;
+  if (reads_) return;
+  constexpr size_t kReadAheadBytes = size_t{8} << 20;
+  note_callers();
+  reads_.emplace(*context_, FineOptions{.buffer_bytes = kReadAheadBytes, .across_barriers = true},
+                 CallSite{"shmem_init", 0});
+}
 
 void World::set_heap(std::byte* begin, size_t bytes, size_t alignment) {
   heap_begin_ = begin;
@@ -236,6 +253,12 @@ void World::progress() {
   context_->progress();
 }
 
+void World::serve() {
+  const Turn turn(*this);
+  const auto inside = state().exclusive();
+  state().operations.make_progress();
+}
+
 void World::await(const char* call, const future& operation) {
   if (operation.ticket().context == nullptr) return;
   {
@@ -291,6 +314,7 @@ void World::complete(CommContext& context) {
       const auto inside = state().exclusive();
       rma::Operations& operations = state().operations;
       operations.begin("shmem_quiet");
+      operations.before_message();
       if (observed_) operations.complete_puts();
       operations.fence(context.implicit);
       operations.messages().ask();
@@ -299,7 +323,10 @@ void World::complete(CommContext& context) {
       context.pending.store(false, std::memory_order_release);
     }
   }
-  // What was stored by this PE itself is visible to others before what it does next.
+  if (orders_own_ && contexts_.empty()) written_.clear();
+  // What was stored by this PE itself is visible to others before what it does next; and what it
+  // reads next is not older.
+  learn();
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
@@ -325,6 +352,7 @@ bool World::try_complete(CommContext& context) {
 void World::complete_all() {
   complete(default_context_);
   for (const auto& context : contexts_) complete(*context);
+  written_.clear();
 }
 
 // --- mistakes ------------------------------------------------------------------------------------

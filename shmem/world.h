@@ -14,17 +14,21 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <stripline/context.h>
+#include <stripline/fine.h>
 #include <stripline/team.h>
 
 #include "base/result.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/implicit_operations.h"
 #include "runtime/rma/injection_queue.h"
+#include "runtime/rma/keepers.h"
 #include "shmem/addresses.h"
 #include "shmem/call_sites.h"
 #include "shmem/heap.h"
@@ -63,6 +67,10 @@ struct CommContext {
   size_t most_started = 256;         ///< before those that are complete are dropped
   /// What this context alone hands to the network. Null: all goes by the PE's.
   std::unique_ptr<rma::InjectionQueue> queue;
+  /// Gets of single values may be read ahead.
+  bool coalesces = false;
+  /// Atomic operations without a result travel together, with small puts.
+  bool combines = false;
 
   /// True if quiet and fence have something to complete.
   bool is_busy() const {
@@ -106,17 +114,19 @@ class World {
   void set_heap(std::byte* begin, size_t bytes, size_t alignment);
 
   /// The bytes at the symmetric `address`, on `pe` of the context. Ends the program where there is
-  /// no such PE or the address is not symmetric.
+  /// no such PE or the address is not symmetric. `reads`: the program may call so in a loop, until
+  /// the bytes have changed.
   Place place(const char* call, const CommContext& context, const void* address, size_t bytes,
-              int pe) {
+              int pe, bool reads) {
     Place found;
     found.pe = job_rank(call, context, pe);
     found.offset = addresses_.offset_of(address, bytes);
     if (found.offset == Addresses::kNowhere) [[unlikely]]
       fail_address(call, address, bytes);
-    if (found.pe == me_ && !observed_) {
-      look_around();
-      found.here = static_cast<std::byte*>(const_cast<void*>(address));
+    if (found.pe == me_) {
+      // Also where calls are observed, whose operations on this PE may be complete at once.
+      if (reads) look_around(address);
+      if (!observed_) found.here = static_cast<std::byte*>(const_cast<void*>(address));
     } else if (std::byte* const base = reach_[found.pe]; base != nullptr) {
       found.here = base + found.offset;
     }
@@ -168,6 +178,39 @@ class World {
   ActiveSets& active_sets() { return *active_sets_; }
   Atomics& atomics() { return *atomics_; }
 
+  // --- what need not wait -----------------------------------------------------------------------
+
+  /// Options::bulk: blocking gets, and puts that are not copied at once, are those of a bulk
+  /// region.
+  bool uses_bulk() const { return bulk_; }
+  /// Options::coalesce: all contexts coalesce.
+  bool coalesces() const { return coalesces_; }
+  void coalesce(CommContext& context);
+  /// Some context coalesces, and what it gets may be read ahead. Not where several threads call.
+  bool reads_ahead() const { return reads_.has_value(); }
+  /// In a program that coalesces this PE's reads see what it has written, by whatever path: a put
+  /// or an atomic operation without a result changes this, and is to be complete before what reads
+  /// it is started. The first with a Turn, the second without.
+  void note_written(const Place& place, size_t bytes) {
+    if (orders_own_) [[unlikely]]
+      written_.add(pes_, place.pe, place.offset, place.offset + bytes);
+  }
+  void complete_written(const Place& place, size_t bytes) {
+    if (written_.overlap(place.pe, place.offset, place.offset + bytes)) [[unlikely]]
+      complete_all();
+  }
+  /// True if this was asked about the same place the last time: the program may wait for a value
+  /// there to change.
+  bool reads_again(const Place& place) {
+    const global_ptr<std::byte> read = place.global();
+    return std::exchange(last_read_, read) == read;
+  }
+  /// This PE knows from now on what others have done: what was read ahead may be older.
+  void learn() {
+    if (reads_ || bulk_) [[unlikely]]
+      state().operations.acquire();
+  }
+
   // --- threads, waiting -------------------------------------------------------------------------
 
   std::recursive_mutex* mutex() { return multiple_ ? &mutex_ : nullptr; }
@@ -177,16 +220,27 @@ class World {
   void send_held();
   /// Makes progress until the condition holds. Without a Turn.
   void wait(const char* call, const std::function<bool()>& condition);
-  /// Makes progress once.
+  /// Makes progress once, of which the program learns.
   void progress();
-  /// To be called by what only reads or writes memory of this PE: a program may do that in a loop
-  /// until an operation has changed it. Makes progress now and then, unless all PEs reach all
-  /// memory by loads and stores.
-  void look_around() {
+  /// The same for others only.
+  void serve();
+  /// To be called by what only reads memory of this PE: a program may do that in a loop until an
+  /// operation has changed it. Makes progress now and then, the more often where the same address
+  /// is read again, unless all PEs reach all memory by loads and stores.
+  void look_around(const void* address = nullptr) {
     if (!needs_progress_) [[likely]]
       return;
     constexpr uint32_t kEvery = 8;
-    if (looks_.fetch_add(1, std::memory_order_relaxed) % kEvery == 0) progress();
+    constexpr uint32_t kElsewhere = 64;
+    const bool again = looked_at_.load(std::memory_order_relaxed) == address;
+    looked_at_.store(address, std::memory_order_relaxed);
+    const uint32_t looks = looks_.fetch_add(1, std::memory_order_relaxed);
+    if (looks % (again ? kEvery : kElsewhere) == 0) again ? progress() : serve();
+  }
+  /// The same for waits and tests, by which the PE learns what others have done.
+  void look_for_news() {
+    learn();
+    look_around();
   }
   /// Until an operation is complete. Without a Turn.
   void await(const char* call, const future& operation);
@@ -221,7 +275,10 @@ class World {
   const bool multiple_;
   const bool observed_;
   const bool needs_progress_;  // of peers' operations on its memory, or of its own on its memory
+  const bool bulk_;
+  const bool coalesces_;
   std::atomic<uint32_t> looks_{0};
+  std::atomic<const void*> looked_at_{nullptr};
   std::vector<std::byte*> none_;  // of an observed job: what loads and stores reach is not used
   std::byte* const* reach_;
   Addresses addresses_;
@@ -235,6 +292,10 @@ class World {
   CommContext default_context_;
   std::vector<std::unique_ptr<CommContext>> contexts_;
   bool said_shared_ = false;  // that contexts have no queues
+  bool orders_own_ = false;
+  global_ptr<std::byte> last_read_;
+  rma::RankBounds written_;           // by this PE, and not known to be complete
+  std::optional<fine_region> reads_;  // that are read ahead; around the rest of the program
   std::unique_ptr<ActiveSets> active_sets_;
   std::unique_ptr<Atomics> atomics_;
   std::recursive_mutex mutex_;

@@ -5,10 +5,16 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <gtest/gtest.h>
 
+#include "base/shell_words.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/plan/ask.h"
+#include "optimizer/report/questions.h"
+#include "runtime/rma/context_state.h"
+#include "runtime/rma/program_trace.h"
 #include "suites/kernels/nas/exchanges/factors.h"
 #include "suites/testing/ranks.h"
 #include "suites/testing/small_model.h"
@@ -211,7 +217,7 @@ void run_all(rank_t ranks, const std::string& fabric, const std::string& clock,
           if (session.context().rank_me() == 0) all.push_back(std::move(series));
         }
       },
-      model.path(), debug);
+      model.path(), [debug](Options& options) { options.debug = debug; });
   ASSERT_EQ(all.size(), points.size());
   for (const SampleSeries& series : all) {
     SCOPED_TRACE(experiment::point_key(series.point) + ": " + series.note);
@@ -253,6 +259,101 @@ TEST(EveryVariant, RunsAndVerifiesOnFourRanks) {
 
 TEST(EveryKernel, IsLeftAloneByDebugMode) {
   run_all(4, "emulated:power5-lapi,compute=none", "virtual", true);
+}
+
+struct Asked {
+  std::string kind;
+  bool of_model = true;
+  reports::Question question;
+};
+
+// What a command of `stripline explain` asks.
+Asked asked_by(const std::string& command) {
+  const std::vector<std::string> words = *split_words(command);
+  Asked asked{.kind = words.at(2), .of_model = words.at(3) != plan::kWithoutModel, .question = {}};
+  for (size_t i = 4; i < words.size(); ++i) {
+    const bool is_option = words[i].starts_with("--");
+    const bool is_flag = i + 1 == words.size() || words[i + 1].starts_with("--");
+    if (!is_option) {
+      asked.question[asked.kind] = words[i];  // the document that is a nest
+    } else if (is_flag) {
+      asked.question[words[i].substr(2)] = "true";
+    } else {
+      asked.question[words[i].substr(2)] = words[i + 1];
+      ++i;
+    }
+  }
+  return asked;
+}
+
+// The planner was asked, and nothing but its plan was carried out.
+bool is_planned(const decide::Choice& choice) {
+  using plan::Reason;
+  const auto others = {Reason::forced, Reason::own_memory, Reason::tied, Reason::guarded};
+  return !choice.unplanned && std::ranges::find(others, choice.reason) == others.end();
+}
+
+// Runs all kernels, and asks for each decision that the trace of rank 0 shows after a point by the
+// command that it shows: other variants of a kernel decide at the same places. Returns the kinds of
+// decisions.
+std::set<std::string> explain_kernels(const model::TunedModel* model, const std::string& path) {
+  std::set<std::string> kinds;
+  std::set<std::pair<std::string, std::string>> asked_before;
+  const auto ask = [&](const decide::Trace::Row& row) {
+    if (!is_planned(row.choice)) return;
+    if (!asked_before.emplace(row.command, row.choice.text).second) return;
+    // What readers pass on to each other their owner has decided on.
+    if (row.command.empty()) {
+      EXPECT_EQ(row.what, "gather") << row.choice.text;
+      return;
+    }
+    SCOPED_TRACE(row.what + ": " + row.command);
+    const Asked asked = asked_by(row.command);
+    kinds.insert(asked.kind);
+    const auto answer =
+        reports::explain_decision(asked.of_model ? model : nullptr, asked.kind, asked.question);
+    ASSERT_TRUE(answer.ok()) << answer.error().message();
+    EXPECT_EQ((*answer)["plan"]["brief"], row.choice.text);
+  };
+  on_ranks(
+      4, "emulated:power5-lapi,compute=none", "virtual",
+      [&](Session& session) {
+        for (const Point& point : small_points(4)) {
+          if (!point.experiment.starts_with("kernel.")) continue;
+          // Without a model, tuned variants of loops have none.
+          static_cast<void>(
+              run_point(session, point, {.min_reps = 4, .max_reps = 4, .time_budget_s = 1}));
+          Context& context = session.context();
+          if (context.rank_me() != 0) continue;
+          context.state().job.observers().trace()->choices().for_each(ask);
+        }
+      },
+      path,
+      [](Options& options) {
+        options.trace = "sites";
+        options.guard = false;  // which would carry out others to compare
+      });
+  return kinds;
+}
+
+TEST(EveryKernel, IsExplainedByTheCommandsOfItsTrace) {
+  const SmallModel file("emulated:power5-lapi,compute=none");
+  const auto model = model::load_model(file.path());
+  ASSERT_TRUE(model.ok()) << model.error().message();
+  const std::set<std::string> kinds = explain_kernels(&*model, file.path());
+  // Indexed loops of these lengths tie with their baseline.
+  for (const char* kind : {"loop", "nest", "call", "gather", "product", "update", "bulk", "fine"}) {
+    EXPECT_TRUE(kinds.contains(kind)) << kind;
+  }
+}
+
+TEST(EveryKernel, IsExplainedWithoutAModel) {
+  const std::set<std::string> kinds = explain_kernels(nullptr, "");
+  // Without a model, updates are timed by each method first.
+  for (const char* kind :
+       {"loop", "nest", "call", "gather", "indirect", "product", "bulk", "fine"}) {
+    EXPECT_TRUE(kinds.contains(kind)) << kind;
+  }
 }
 
 // One that exceeds the segments.

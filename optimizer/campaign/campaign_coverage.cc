@@ -25,10 +25,10 @@
 #include "base/random.h"
 #include "optimizer/campaign/next_run.h"
 #include "optimizer/campaign/point_table.h"
-#include "optimizer/fit/coverage.h"
 #include "optimizer/fit/operation.h"
 #include "optimizer/fit/samples.h"
-#include "optimizer/fit/synthetic.h"
+#include "optimizer/fit/testing/coverage.h"
+#include "optimizer/fit/testing/synthetic.h"
 
 namespace stripline::campaign {
 namespace {

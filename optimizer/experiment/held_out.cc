@@ -14,9 +14,9 @@ namespace stripline::experiment {
 namespace {
 
 constexpr std::array<std::string_view, kHeldOutKinds> kKindNames = {
-    "size", "burst", "call", "window", "loop", "nest", "update", "gather"};
+    "size", "burst", "call", "window", "loop", "nest", "update", "gather", "indirect"};
 
-// The order in which kinds take turns.
+// The order in which kinds take turns; every other turn of updates is one of indexed loops.
 constexpr std::array kTurns = {HeldOutKind::size,   HeldOutKind::call,   HeldOutKind::burst,
                                HeldOutKind::loop,   HeldOutKind::size,   HeldOutKind::window,
                                HeldOutKind::call,   HeldOutKind::size,   HeldOutKind::burst,
@@ -200,6 +200,24 @@ std::vector<Point> gather_of(Draw& draw, uint32_t ranks) {
   return points;
 }
 
+std::vector<Point> indirect_of(Draw& draw) {
+  const Params problem = {{"iterations", whole(draw.between(2048, 1 << 14))},
+                          {"elements_per_rank", whole(draw.between(1 << 10, 1 << 17))}};
+  std::vector<Point> points;
+  for (const uint64_t block : {4096, 64, 256, 1024}) {  // 4096 without a model
+    Params with = problem;
+    with["block"] = whole(block);
+    points.push_back({kernels::kIndirectSum.name, "tuned", std::move(with)});
+  }
+  return points;
+}
+
+HeldOutKind kind_of(size_t index) {
+  const HeldOutKind kind = kTurns[index % kTurns.size()];
+  const bool is_other = index / kTurns.size() % 2 == 1;
+  return kind == HeldOutKind::update && is_other ? HeldOutKind::indirect : kind;
+}
+
 std::vector<Point> points_of(HeldOutKind kind, Draw& draw, uint32_t ranks) {
   switch (kind) {
     case HeldOutKind::size:
@@ -218,6 +236,8 @@ std::vector<Point> points_of(HeldOutKind kind, Draw& draw, uint32_t ranks) {
       return update_of(draw);
     case HeldOutKind::gather:
       return gather_of(draw, std::max<uint32_t>(ranks, 1));
+    case HeldOutKind::indirect:
+      return indirect_of(draw);
   }
   return {};
 }
@@ -244,7 +264,7 @@ std::string_view to_string(HeldOutKind kind) { return kKindNames[static_cast<siz
 
 HeldOutProblem draw_held_out(uint64_t seed, uint32_t ranks, size_t index) {
   HeldOutProblem problem;
-  problem.kind = kTurns[index % kTurns.size()];
+  problem.kind = kind_of(index);
   Draw draw(derive_seed(seed ^ kPurpose, index));
   problem.points = points_of(problem.kind, draw, ranks);
   return problem;
@@ -275,6 +295,9 @@ std::string describe(const HeldOutProblem& problem) {
     case HeldOutKind::gather:
       return kind + count_of(number(point, "rows")) + " rows with " +
              count_of(number(point, "entries")) + " entries";
+    case HeldOutKind::indirect:
+      return kind + count_of(number(point, "iterations")) + " iterations over " +
+             count_of(number(point, "elements_per_rank")) + " elements a rank";
   }
   return kind;
 }

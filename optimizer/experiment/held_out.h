@@ -20,8 +20,18 @@ namespace stripline::experiment {
 
 /// What is drawn. Of sizes and bursts, single operations and streams of them, the time is
 /// predicted; the others are decisions.
-enum class HeldOutKind : uint8_t { size, burst, call, window, loop, nest, update, gather };
-inline constexpr size_t kHeldOutKinds = 8;
+enum class HeldOutKind : uint8_t {
+  size,
+  burst,
+  call,
+  window,
+  loop,
+  nest,
+  update,
+  gather,
+  indirect
+};
+inline constexpr size_t kHeldOutKinds = 9;
 std::string_view to_string(HeldOutKind kind);  ///< The enumerator's name.
 /// True if it is a decision.
 constexpr bool has_choice(HeldOutKind kind) { return kind >= HeldOutKind::call; }
@@ -34,7 +44,7 @@ struct HeldOutProblem {
 };
 
 /// The problem number `index` of a campaign with this seed and `ranks` ranks: kinds take turns, so
-/// that the first 18 hold some of all, ten of them decisions.
+/// that the first 36 hold some of all, twenty of them decisions.
 HeldOutProblem draw_held_out(uint64_t seed, uint32_t ranks, size_t index);
 
 /// No campaign measures a problem with a higher number.

@@ -23,13 +23,13 @@ TEST(HeldOut, IsDrawnByTheSeedAlone) {
 TEST(HeldOut, HoldsSomeOfEachKindSoon) {
   std::set<HeldOutKind> kinds;
   size_t decisions = 0;
-  for (size_t index = 0; index < 18; ++index) {
+  for (size_t index = 0; index < 36; ++index) {
     const HeldOutKind kind = draw_held_out(1, 2, index).kind;
     kinds.insert(kind);
     if (has_choice(kind)) ++decisions;
   }
   EXPECT_EQ(kinds.size(), kHeldOutKinds);
-  EXPECT_EQ(decisions, 10U);
+  EXPECT_EQ(decisions, 20U);
 }
 
 TEST(HeldOut, AlternativesAreWaysToDoTheSame) {

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/fit/coverage.h"
 #include "optimizer/fit/fit_model.h"
 #include "optimizer/fit/operation.h"
 #include "optimizer/fit/samples.h"
-#include "optimizer/fit/synthetic.h"
+#include "optimizer/fit/testing/coverage.h"
+#include "optimizer/fit/testing/synthetic.h"
 #include "optimizer/stats/order.h"
 
 namespace stripline::fit {

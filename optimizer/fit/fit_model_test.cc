@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/experiment/catalogue.h"
-#include "optimizer/fit/synthetic.h"
+#include "optimizer/fit/testing/synthetic.h"
 #include "optimizer/model/model_json.h"
 #include "optimizer/model/validate.h"
 

@@ -193,10 +193,10 @@ std::optional<model::AtomicModel> fit_atomic(const SampleTable& table, double co
         "the method of atomic operations is absent: fewer than two runs measured both");
     return std::nullopt;
   }
-  model::AtomicModel atomic{model::AtomicWay::provider, *std::move(provider_s),
+  model::AtomicModel atomic{model::AtomicPath::provider, *std::move(provider_s),
                             *std::move(message_s), std::nullopt};
   if (ratio->interval.high < 1) {
-    atomic.way = model::AtomicWay::message;
+    atomic.way = model::AtomicPath::message;
     atomic.gain = gain_of(*ratio, by_messages.raw_samples);
   }
   return atomic;

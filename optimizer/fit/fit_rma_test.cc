@@ -11,7 +11,7 @@ namespace stripline::fit {
 namespace {
 
 using experiment::SampleSeries;
-using model::AtomicWay;
+using model::AtomicPath;
 
 // Series of a machine whose true times are known: six runs, each slow or fast as a whole, and noise
 // of every repetition.
@@ -163,7 +163,7 @@ TEST(FitAtomic, MessagesReplaceTheProviderWhereTheyAreSurelyFaster) {
   ASSERT_TRUE(fit.ok()) << fit.error().message();
   ASSERT_TRUE(fit->model.rma && fit->model.rma->atomic);
   const model::AtomicModel& atomic = *fit->model.rma->atomic;
-  EXPECT_EQ(atomic.way, AtomicWay::message);
+  EXPECT_EQ(atomic.way, AtomicPath::message);
   ASSERT_TRUE(atomic.gain);
   const double gain = 1 - std::sqrt(22.0 / 20 * 2 / 4);
   EXPECT_NEAR(atomic.gain->value, gain, 0.02);
@@ -183,7 +183,7 @@ TEST(FitAtomic, TheProviderStaysWhereNothingIsSure) {
     truth.atomic("message", 1, message_s);
     const auto fit = fitted(truth);
     ASSERT_TRUE(fit.ok()) << fit.error().message();
-    EXPECT_EQ(fit->model.rma->atomic->way, AtomicWay::provider);
+    EXPECT_EQ(fit->model.rma->atomic->way, AtomicPath::provider);
     EXPECT_FALSE(fit->model.rma->atomic->gain);
   }
 }

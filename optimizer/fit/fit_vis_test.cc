@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/fit/fit_model.h"
-#include "optimizer/fit/synthetic.h"
+#include "optimizer/fit/testing/synthetic.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/validate.h"
 #include "optimizer/plan/vis_costs.h"
@@ -55,6 +55,7 @@ class Truth {
       case VisMethod::bounding_box:
         return std::exp2(0.3 - 0.02 * y);
       case VisMethod::packed:
+      case VisMethod::best:
         break;
     }
     return std::exp2(0.5 - 0.04 * x + 0.03 * y);

@@ -9,6 +9,7 @@
 #include "optimizer/fit/vis_samples.h"
 #include "optimizer/model/paths.h"
 #include "optimizer/plan/gather.h"
+#include "optimizer/plan/indirect.h"
 #include "optimizer/plan/nest.h"
 #include "optimizer/plan/strip.h"
 #include "optimizer/plan/update.h"
@@ -280,6 +281,31 @@ std::optional<size_t> choose_gather(const plan::CompiledPath& path, const HeldOu
   return std::nullopt;
 }
 
+// Indexed loops, as kernel.indirect_sum has them.
+
+std::optional<size_t> choose_block(const plan::CompiledPath& path, const HeldOutProblem& problem,
+                                   std::span<const size_t> measured, uint32_t ranks) {
+  if (!path.vis.has(plan::Direction::get)) return std::nullopt;
+  const Point& point = problem.points.front();
+  const auto block_of = [&](size_t one) { return number(problem.points[one], "block"); };
+  plan::IndirectRequest request;
+  request.iterations = number(point, "iterations");
+  request.owners = std::max<uint32_t>(2, ranks) - 1;
+  request.remote_percent = 100 * request.owners / (request.owners + 1);
+  request.span_bytes = number(point, "elements_per_rank") * kElementBytes;
+  const double elements =
+      static_cast<double>(number(point, "elements_per_rank")) * (request.owners + 1);
+  const auto reads = static_cast<double>(plan::usual_indirect_block(request));
+  request.distinct_percent = static_cast<uint32_t>(
+      std::clamp(-100 * elements / reads * std::expm1(-reads / elements), 1.0, 100.0));
+  if (plan::plan_indirect(request, &path).reason != plan::Reason::tuned) {
+    return if_measured(measured, 0);
+  }
+  return fastest(measured, [&](size_t one) -> std::optional<double> {
+    return plan::predict_indirect(request, path, block_of(one));
+  });
+}
+
 }  // namespace
 
 std::optional<ExpectedTime> expected_of(const plan::CompiledModel& model,
@@ -310,6 +336,8 @@ std::optional<size_t> chosen_alternative(const plan::CompiledModel& model,
       return choose_update(path->update, problem, measured, ranks);
     case HeldOutKind::gather:
       return choose_gather(*path, problem, measured, ranks);
+    case HeldOutKind::indirect:
+      return choose_block(*path, problem, measured, ranks);
   }
   return std::nullopt;
 }

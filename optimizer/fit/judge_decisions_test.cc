@@ -178,13 +178,15 @@ TEST(JudgeDecisions, ALatencyThatIsTenTimesTooLargeIsSeen) {
   EXPECT_GT(judged(lie, truth()).mean_error, 1);
 }
 
-// A transfer whose alternatives took these seconds, the one without a model first.
-HeldOutTimes windows_that_took(std::vector<double> seconds, double noise) {
+// A transfer whose alternatives took these seconds, the one without a model first; or another
+// problem.
+HeldOutTimes windows_that_took(std::vector<double> seconds, double noise,
+                               HeldOutKind kind = HeldOutKind::window) {
   HeldOutTimes times;
   size_t index = 0;
   do {
     times.problem = experiment::draw_held_out(kSeed, 2, index++);
-  } while (times.problem.kind != HeldOutKind::window);
+  } while (times.problem.kind != kind);
   for (const double time_s : seconds) {
     RunMedians medians;
     for (uint32_t run = 1; run <= kRuns; ++run) {
@@ -225,6 +227,24 @@ TEST(JudgeDecisions, CountsWhatLosesAgainstNoModelAndAgainstTheBest) {
   EXPECT_NE(loses.worst_loss.find("window"), std::string::npos) << loses.worst_loss;
   const std::vector<HeldOutTimes> noisy = {windows_that_took({1e-3, 4e-3, 1.03e-3, 1e-3}, 0.2)};
   EXPECT_EQ(summed_up(judge_held_out(four, noisy, 2)).losses, 0U);
+}
+
+TEST(JudgeDecisions, IndexedLoopsAreJudgedByTheBlocksThatTheyAreCarriedOutIn) {
+  model::TunedModel model = truth();
+  model.pack = model::example_pack();
+  HeldOutTimes times = windows_that_took({2e-3, 4e-3, 1e-3, 3e-3}, 0.001, HeldOutKind::indirect);
+  const std::vector<HeldOutTimes> one = {times};
+  const Judged judged = judge_held_out(model, one, 2);
+  ASSERT_EQ(judged.choices.size(), 1U);
+  EXPECT_EQ(summed_up(judged).kinds.front().kind, "indirect");
+  const plan::CompiledModel compiled(model);
+  const std::vector<size_t> all = {0, 1, 2, 3};
+  const auto chosen = chosen_alternative(compiled, times.problem, all, 2);
+  ASSERT_TRUE(chosen);
+  const std::vector<double> took = {2e-3, 4e-3, 1e-3, 3e-3};
+  EXPECT_NEAR(std::expm1(judged.choices.front().over_untuned.front()),
+              took.at(*chosen) / took.front() - 1, 0.01);
+  EXPECT_EQ(untuned_alternative(times.problem, all), 0U);
 }
 
 TEST(JudgeDecisions, WhatIsNotMeasuredJudgesNothing) {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/fit/fit_model.h"
-#include "optimizer/fit/synthetic.h"
+#include "optimizer/fit/testing/synthetic.h"
 #include "optimizer/model/model_fixture.h"
 
 namespace stripline::fit {

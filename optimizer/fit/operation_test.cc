@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "optimizer/fit/synthetic.h"
+#include "optimizer/fit/testing/synthetic.h"
 
 namespace stripline::fit {
 namespace {

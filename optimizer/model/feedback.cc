@@ -186,6 +186,7 @@ Json to_json(const Feedback& feedback) {
             {"excess_s", feedback.guard.excess_s},
             {"taken_s", feedback.guard.taken_s},
             {"share", feedback.guard.share()}}},
+          {"buffer_bytes", feedback.buffer_bytes},
           {"places", std::move(places)},
           {"places_left_out", feedback.places_left_out}};
 }
@@ -221,6 +222,7 @@ Result<Feedback> parse_feedback(std::string_view text, std::string_view what) {
   reader.read("ranks", feedback.ranks, kMostRanks);
   reader.read("elapsed_s", feedback.elapsed_s);
   reader.read("places_left_out", feedback.places_left_out);
+  if (json.contains("buffer_bytes")) reader.read("buffer_bytes", feedback.buffer_bytes);
   if (json.contains("guard")) {
     Reader of_guard(json["guard"], where + ".guard");
     of_guard.read("checks", feedback.guard.checks);

@@ -52,6 +52,8 @@ struct Feedback {
   uint32_t ranks = 0;
   double elapsed_s = 0;               ///< From the job's beginning to its end, on rank 0.
   FeedbackGuard guard;                ///< All zero in reports of builds that do not tell.
+  uint64_t buffer_bytes = 0;          ///< What update epochs and regions took, of the rank that
+                                      ///< had the most; 0 in reports of builds that do not tell.
   std::vector<FeedbackPlace> places;  ///< The places that took the longest first.
   uint64_t places_left_out = 0;       ///< Beyond the bounds.
   bool operator==(const Feedback&) const = default;

@@ -19,6 +19,7 @@ Feedback example() {
       {"t.cc:17", "get 1 MiB", "packed, tuned", 4, 100, 90, 1e-3, 1.1e-3, 10, 2e-3, 1}};
   feedback.places_left_out = 3;
   feedback.guard = {24, 1.5e-3, 0.5};
+  feedback.buffer_bytes = 8 << 20;
   return feedback;
 }
 
@@ -31,11 +32,13 @@ TEST(Feedback, ComesBackFromItsText) {
 TEST(Feedback, TellsTheShareOfTheGuard) {
   Json json = Json::parse(feedback_text(example()));
   EXPECT_DOUBLE_EQ(json["guard"]["share"].get<double>(), 0.003);
-  // Older reports say nothing of it.
+  // Older reports say nothing of it, nor of buffers.
   json.erase("guard");
+  json.erase("buffer_bytes");
   const auto parsed = parse_feedback(json.dump(), "report");
   ASSERT_TRUE(parsed.ok()) << parsed.error().message();
   EXPECT_EQ(parsed->guard, FeedbackGuard());
+  EXPECT_EQ(parsed->buffer_bytes, 0U);
   json["guard"] = {{"checks", -1}};
   EXPECT_EQ(parse_feedback(json.dump(), "r.json").error().message(),
             "r.json.guard.checks is out of range");

@@ -1,5 +1,8 @@
 #include "optimizer/model/fingerprint.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/network_name.h"
 
 namespace stripline::model {
@@ -7,9 +10,18 @@ namespace {
 
 constexpr std::string_view kAnything = "*";
 
-// What is set for a run, and was not set for a model that does not hold it.
-constexpr const char* kVariables = "libfabric.variables";
-constexpr const char* kNone = "none";
+constexpr std::string_view kNone = "none";
+
+// Settings of a machine which a model need not hold, by the beginnings of their names, and what a
+// model without them was measured with. Empty: it does not say.
+struct Setting {
+  std::string_view begins;
+  std::string_view without;
+};
+constexpr std::array<Setting, 4> kSettings = {{{"cpu.quota", kNone},
+                                               {"libfabric.variables", kNone},
+                                               {"memory.huge_pages.", ""},
+                                               {"tcp.", ""}}};
 
 bool alike(std::string_view field, const std::string& of_model, const std::string& here) {
   if (here == of_model || here == kAnything) return true;
@@ -23,7 +35,9 @@ void append_lines(std::string_view verdict, const std::vector<Difference>& diffe
     out += difference.field;
     out += difference.of_machine ? " is '" + *difference.of_machine + "' here"
                                  : std::string(" is not reported by this machine");
-    out += ", the model was measured with '" + difference.of_model + "'\n";
+    out += difference.of_model.empty()
+               ? std::string(", the model does not say with what it was measured\n")
+               : ", the model was measured with '" + difference.of_model + "'\n";
   }
 }
 
@@ -51,10 +65,17 @@ std::string MatchReport::text() const {
 
 MatchReport match(const Fingerprint& of_model, const std::map<std::string, std::string>& machine) {
   MatchReport report;
-  if (const auto here = machine.find(kVariables); here != machine.end() && here->second != kNone &&
-                                                  here->second != kAnything &&
-                                                  !of_model.contains(kVariables)) {
-    report.soft.push_back({kVariables, kNone, here->second, MatchRule::soft});
+  for (const auto& [field, value] : machine) {
+    if (value == kNone || value == kAnything || of_model.contains(field)) continue;
+    const auto setting =
+        std::ranges::find_if(kSettings, [name = std::string_view(field)](const Setting& one) {
+          return name.starts_with(one.begins);
+        });
+    if (setting == kSettings.end()) continue;
+    const bool known = !setting->without.empty();
+    (known ? report.soft : report.informative)
+        .push_back({field, std::string(setting->without), value,
+                    known ? MatchRule::soft : MatchRule::ignore});
   }
   for (const auto& [field, expected] : of_model) {
     if (expected.value == kAnything) continue;
@@ -75,6 +96,9 @@ MatchReport match(const Fingerprint& of_model, const std::map<std::string, std::
         report.informative.push_back(std::move(difference));
         break;
     }
+  }
+  for (auto* const differences : {&report.soft, &report.informative}) {
+    std::ranges::sort(*differences, {}, &Difference::field);
   }
   return report;
 }

@@ -15,7 +15,7 @@ namespace stripline::model {
 /// One field in which the model's machine and this one differ.
 struct Difference {
   std::string field;
-  std::string of_model;
+  std::string of_model;                   ///< empty: it does not say
   std::optional<std::string> of_machine;  ///< nullopt: this machine does not report the field
   MatchRule rule = MatchRule::soft;
 };
@@ -35,12 +35,12 @@ struct MatchReport {
 };
 
 /// Compares each field of the model with the machine's value of the same name. A field the machine
-/// does not report is a difference; facts of the machine that the model does not hold are not, but
-/// for variables of libfabric (`libfabric.variables`), of which models from before they were always
-/// kept had none if they do not say any. "*"
-/// on either side matches anything: that is how a model, or a user who knows better, relaxes a
-/// field. Fabrics are compared as networks (base/network_name.h): a model of "emulated:X" fits
-/// "emulated:X,compute=declared".
+/// does not report is a difference. Facts of the machine that the model does not hold are not, but
+/// for settings: a quota of processors and variables of libfabric, without which a model was
+/// measured that holds none, are worth a warning; those of huge pages and of TCP, of which older
+/// models say nothing, are notes. "*" on either side matches anything: that is how a model, or a
+/// user who knows better, relaxes a field. Fabrics are compared as networks (base/network_name.h):
+/// a model of "emulated:X" fits "emulated:X,compute=declared".
 MatchReport match(const Fingerprint& of_model, const std::map<std::string, std::string>& machine);
 
 std::string_view to_string(MatchRule rule);

@@ -46,6 +46,26 @@ TEST(FingerprintMatch, VariablesOfTheNetworkAreComparedBothWays) {
   EXPECT_EQ(match(of_set, {{"libfabric.variables", set}}).text(), "");
 }
 
+TEST(FingerprintMatch, SettingsThatAModelDoesNotHoldAreNamed) {
+  EXPECT_EQ(match({}, {{"cpu.quota", "1.5"}}).text(),
+            "warning: cpu.quota is '1.5' here, the model was measured with 'none'\n");
+  const auto report =
+      match({{"host", {"a", MatchRule::ignore}}}, {{"tcp.send_bytes", "4096 16384 4194304"},
+                                                   {"memory.huge_pages.segments", "always"},
+                                                   {"host", "b"},
+                                                   {"cpu.cores", "8"}});
+  EXPECT_TRUE(report.soft.empty());
+  EXPECT_EQ(
+      report.text(),
+      "note: host is 'b' here, the model was measured with 'a'\n"
+      "note: memory.huge_pages.segments is 'always' here, the model does not say with what it "
+      "was measured\n"
+      "note: tcp.send_bytes is '4096 16384 4194304' here, the model does not say with what it "
+      "was measured\n");
+  EXPECT_EQ(match({{"tcp.send_bytes", {"*", MatchRule::soft}}}, {{"tcp.send_bytes", "1"}}).text(),
+            "");
+}
+
 TEST(FingerprintMatch, AStarOnEitherSideRelaxesAField) {
   EXPECT_TRUE(match(kModel, {{"fabric", "*"}, {"cpu", "*"}, {"kernel", "*"}}).text().empty());
   const Fingerprint relaxed = {{"fabric", {"*", MatchRule::hard}}};

@@ -1,8 +1,9 @@
-// A question about a decision, asked of a whole model by the name of one of its paths: what the
-// command line and the server have in common.
+// A question about a decision, asked of a whole model by the name of one of its paths, or of none:
+// what the command line and the server have in common.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "base/result.h"
@@ -30,6 +31,20 @@ Result<Explanation> ask(const model::TunedModel& model, const std::string& path,
     return answer<M>(asked, CompiledPath(model, *named));
   } else {
     return answer<M>(asked, CompiledModel(model));
+  }
+}
+
+/// What stands for no model where `stripline explain` and `stripline run --model` take one.
+inline constexpr std::string_view kWithoutModel = "none";
+
+/// Explains what is done without a model. Errors: those of answer().
+template <Mechanism M>
+Result<Explanation> ask_without_model(const typename M::Asked& asked) {
+  if constexpr (requires { M::answer(asked, CompiledModel()); }) {
+    return M::answer(asked, CompiledModel());
+  } else {
+    STRIPLINE_ASSIGN_OR_RETURN(const typename M::Request request, M::request_of(asked));
+    return Explanation(explain<M>(request, nullptr));
   }
 }
 

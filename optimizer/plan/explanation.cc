@@ -110,6 +110,28 @@ std::string_view to_string(Scope::Until until) {
   return {};
 }
 
+std::string_view short_text(Reason reason) {
+  switch (reason) {
+    case Reason::no_model:
+      return "no model";
+    case Reason::no_faster_plan:
+      return "the fastest";
+    case Reason::below_margin:
+      return "below margin";
+    case Reason::tuned:
+    case Reason::measured:
+      return "tuned";
+    case Reason::forced:
+      return "as asked";
+    case Reason::own_memory:
+      return "in reach";
+    case Reason::tied:
+    case Reason::guarded:
+      return "by the guard";
+  }
+  return {};
+}
+
 std::string reason_text(const Explanation& e, const Words& words, double best_s) {
   const double baseline_s = e.verdict.baseline_s;
   const std::string likely = percent_text(baseline_s > 0 ? 1 - best_s / baseline_s : 0);
@@ -164,6 +186,7 @@ Json to_json(const Explanation& e, const Words& words) {
   json["why"] = e.why;
   json["plan"] = e.plan.json();
   json["plan"]["text"] = e.plan.text();
+  json["plan"]["brief"] = e.brief;
   json["plan"]["reason"] = to_string(e.verdict.reason);
   json["plan"]["predicted_s"] = e.verdict.predicted_s;
   if (words.baseline != nullptr) {

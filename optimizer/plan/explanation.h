@@ -56,6 +56,7 @@ struct Explanation {
 
   Row asked;  ///< the request, and what follows from it
   Row plan;
+  std::string brief;    ///< the plan as traces show it
   std::string details;  ///< lines about the plan, each with its end
   Verdict verdict;
   double minimum_gain = 0;  ///< that is required; only where there is a baseline
@@ -73,10 +74,13 @@ struct Explanation {
 std::string to_text(const Explanation& explanation, const Words& words);
 
 /// For programs: SI units. What was asked, `plan`, `why`; and with a model the rest. `text` in a
-/// plan or an alternative is what people read of it.
+/// plan or an alternative is what people read of it, `brief` what a trace shows of a plan.
 Json to_json(const Explanation& explanation, const Words& words);
 
-/// Why a plan is what it is. `best_s`: what the best alternative takes.
+/// Why a plan is what it is, in two or three words: "tuned", "below margin".
+std::string_view short_text(Reason reason);
+
+/// The same in a sentence. `best_s`: what the best alternative takes.
 std::string reason_text(const Explanation& explanation, const Words& words, double best_s);
 
 }  // namespace stripline::plan

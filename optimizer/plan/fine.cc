@@ -96,6 +96,16 @@ uint64_t fine_gap_bytes(const CompiledPath* path) noexcept {
   return gap;
 }
 
+uint64_t fine_block_bytes(const CompiledPath* path) noexcept {
+  if (!FineMechanism::knows(path)) return kUsualFineBlockBytes;
+  constexpr uint64_t kReadBytes = 8;
+  const cost::LinkCosts& get = path->vis.link(Direction::get);
+  const double twice_s = 2 * get.blocking(kReadBytes);
+  uint64_t block = 64;
+  while (2 * block <= kFineBoxBytes && get.blocking(2 * block) <= twice_s) block *= 2;
+  return block;
+}
+
 FinePlan plan_fine(const FineRequest& request, const CompiledPath* path) noexcept {
   NoRecord record;
   return choose<FineMechanism>(request, path, record);
@@ -107,7 +117,7 @@ FinePlan plan_fine(const FineRequest& request, const CompiledPath* path, FineRec
 
 std::span<const Field<FineRequest>> FineMechanism::fields() {
   using Region = FineRequest;
-  static constexpr std::array<Field<Region>, 10> kFields = {
+  static constexpr std::array<Field<Region>, 11> kFields = {
       field<Region, &Region::reads>("reads", "--reads", "{} reads",
                                     "Reads of a region that do not repeat an earlier one")
           .within(0, kMostNumber)
@@ -139,7 +149,9 @@ std::span<const Field<FineRequest>> FineMechanism::fields() {
                                         "Computing in the region, in all"),
       field<Region, &Region::in_flight>("in_flight", "--in-flight", ", {} in flight",
                                         "Operations in flight, at most")
-          .from(1)};
+          .from(1),
+      field<Region, &Region::at_once>("at_once", "--at-once", ", each used at once",
+                                      "Each value is used before the next one is read")};
   return kFields;
 }
 

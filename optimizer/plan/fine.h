@@ -9,7 +9,11 @@
 //   boxes           c + K flight(B / K, b) + puts
 //   lists           c + K list(R / K, n) + puts
 //
-// where flight(k, s) is one blocking get of s bytes and, for each of the other k - 1, what issuing
+// Where each value is used before the next one is read, reads can be neither single nor lists, and
+// boxes are read with their neighbourhoods: those of the B that serve none of the R reads are what
+// it costs.
+//
+// Here flight(k, s) is one blocking get of s bytes and, for each of the other k - 1, what issuing
 // and retiring it takes, or its gap, or a round trip over the operations in flight, whichever is
 // longest; list() is what transfers of many regions take, one for each of the ranks that a burst
 // reads from (list_time.h); and puts, which are not waited for one by one, are W (o + r + copy(m))
@@ -31,6 +35,8 @@ inline constexpr uint64_t kUsualFineGapBytes = 1024;
 /// The most that is fetched as one because of reads beside each other, which bounds the memory that
 /// reads of a few bytes may take.
 inline constexpr uint64_t kFineBoxBytes = uint64_t{16} << 10;
+/// What is fetched with a read whose value is used at once, where no model knows better: a page.
+inline constexpr uint64_t kUsualFineBlockBytes = 4096;
 
 /// What a rank does in a region, out of reach of loads and stores.
 struct FineRequest {
@@ -44,6 +50,7 @@ struct FineRequest {
   uint64_t write_bytes = 8;
   double compute_s = 0;  ///< beside all that
   uint32_t in_flight = 64;
+  bool at_once = false;  ///< each value is used before the next one is read
   static constexpr Fact kFacts = Fact::nic_ranks | Fact::target_polls_only;
   Surroundings surroundings;
   bool operator==(const FineRequest&) const = default;
@@ -77,5 +84,9 @@ double predict_fine(const FineRequest& request, const CompiledPath& path, FineMe
 /// other takes no longer than two gets that are in flight together: a power of two, up to
 /// kFineBoxBytes, or 0 where only neighbours are worth it; kUsualFineGapBytes without a model.
 uint64_t fine_gap_bytes(const CompiledPath* path) noexcept;
+
+/// The largest block that takes at most twice as long to fetch as 8 bytes of it: a power of two,
+/// from 64 bytes up to kFineBoxBytes; kUsualFineBlockBytes without a model.
+uint64_t fine_block_bytes(const CompiledPath* path) noexcept;
 
 }  // namespace stripline::plan

@@ -41,7 +41,9 @@ struct FineMechanism : AsAsked<FineRequest> {
   static void each_candidate(const Request& request, const Visit& visit) {
     for (size_t i = 0; i < kFineMethodNames.size(); ++i) {
       const auto method = static_cast<FineMethod>(i);
-      if (method != baseline(request)) visit(method);
+      const bool needs_others = method == FineMethod::single || method == FineMethod::lists;
+      if (method == baseline(request) || (request.at_once && needs_others)) continue;
+      visit(method);
     }
   }
   static double seconds(const Request& request, const CompiledPath& path, FineMethod method,

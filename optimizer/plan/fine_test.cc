@@ -45,6 +45,29 @@ TEST(PlanFine, PredictsWhatIsHidden) {
   EXPECT_DOUBLE_EQ(fine_s(alone, FineMethod::single), fine_s(alone, FineMethod::boxes));
 }
 
+// What decides is how many reads a block serves.
+TEST(PlanFine, ReadsThatAreUsedAtOnceAreFetchedWithTheirNeighbours) {
+  const CompiledPath path = example_path();
+  FineRequest request{.reads = 10000, .boxes = 100, .box_bytes = 1024, .bursts = 100};
+  request.at_once = true;
+  EXPECT_EQ(plan_fine(request, &path).method, FineMethod::boxes);
+  request.boxes = request.bursts = request.reads;
+  EXPECT_EQ(plan_fine(request, &path).method, FineMethod::blocking);
+  EXPECT_EQ(plan_fine(request, nullptr).method, FineMethod::boxes);
+}
+
+TEST(PlanFine, BlocksTakeAtMostTwiceTheTimeOfAWord) {
+  EXPECT_EQ(fine_block_bytes(nullptr), kUsualFineBlockBytes);
+  const CompiledPath path = example_path();
+  const uint64_t block = fine_block_bytes(&path);
+  const cost::LinkCosts& get = path.vis.link(Direction::get);
+  EXPECT_GE(block, 64U);
+  EXPECT_LE(block, kFineBoxBytes);
+  EXPECT_LE(get.blocking(block), 2 * get.blocking(8));
+  const bool is_longer = get.blocking(2 * block) > 2 * get.blocking(8);
+  EXPECT_TRUE(block == kFineBoxBytes || is_longer);
+}
+
 TEST(PlanFine, PredictsWrites) {
   FineRequest request;
   request.writes = 200;

@@ -74,6 +74,19 @@ struct Explained : Explanation {
   typename M::Record record;
 };
 
+/// The plan in a few words, and why it is what it is, which brief() may leave out.
+template <Mechanism M>
+std::string brief_text(const typename M::Request& request, const typename M::Plan& plan,
+                       std::string_view why) {
+  if constexpr (requires { M::brief(plan, why); }) {
+    return M::brief(plan, why);
+  } else {
+    Row row;
+    M::show(request, plan, row);
+    return row.text() + ", " + std::string(why);
+  }
+}
+
 template <Mechanism M>
 Explained<M> explain(const typename M::Request& request, const typename M::Costs* costs) {
   typename M::Record record;
@@ -96,6 +109,7 @@ Explained<M> explain(const typename M::Request& request, const typename M::Costs
     for_each_field<M>(M::asked_of(request), add_field);
   }
   M::show(request, e.decision, e.plan);
+  e.brief = brief_text<M>(request, e.decision, short_text(e.decision.reason));
   if (e.has_times) {
     for (const auto& considered : e.record.alternatives) {
       const typename M::Candidate& candidate = considered.candidate;
@@ -142,19 +156,6 @@ Result<Explanation> answer(const typename M::Asked& asked, const typename M::Mod
   } else {
     STRIPLINE_ASSIGN_OR_RETURN(const typename M::Request request, M::request_of(asked));
     return Explanation(explain<M>(request, M::costs_of(model)));
-  }
-}
-
-/// The plan in a few words, and why it is what it is, which brief() may leave out.
-template <Mechanism M>
-std::string brief_text(const typename M::Request& request, const typename M::Plan& plan,
-                       std::string_view why) {
-  if constexpr (requires { M::brief(plan, why); }) {
-    return M::brief(plan, why);
-  } else {
-    Row row;
-    M::show(request, plan, row);
-    return row.text() + ", " + std::string(why);
   }
 }
 

@@ -1,9 +1,11 @@
 #include "optimizer/plan/mechanism.h"
 
 #include <string>
+#include <type_traits>
 
 #include <gtest/gtest.h>
 
+#include "optimizer/plan/mechanisms.h"
 #include "optimizer/plan/strip_fixture.h"
 #include "optimizer/plan/toy_fixture.h"
 
@@ -67,6 +69,40 @@ TEST(Mechanism, OfManyAlternativesTheFastestAreRead) {
       << text;
   EXPECT_EQ(to_json(e, ToyMechanism::kWords)["alternatives"].size(), 30U);
 }
+
+// An edit of a plan, as engines made some, compiles.
+template <typename P>
+constexpr bool can_be_edited() {
+  constexpr auto any = [](auto... edits) {
+    return (std::is_invocable_v<decltype(edits), P&> || ...);
+  };
+  return any([](auto& p) -> decltype(void(p = p)) {},
+             [](auto& p) -> decltype(void(p.reason = p.reason)) {},
+             [](auto& p) -> decltype(void(p.predicted_s = p.predicted_s)) {},
+             [](auto& p) -> decltype(void(p.method = p.method)) {},
+             [](auto& p) -> decltype(void(p.way = p.way)) {},
+             [](auto& p) -> decltype(void(p.schedule = p.schedule)) {},
+             [](auto& p) -> decltype(void(p.steps = p.steps)) {},
+             [](auto& p) -> decltype(void(p.window = p.window)) {},
+             [](auto& p) -> decltype(void(p.pieces = p.pieces)) {},
+             [](auto& p) -> decltype(void(p.block = p.block)) {},
+             [](auto& p) -> decltype(void(p.strategy = p.strategy)) {},
+             [](auto& p) -> decltype(void(p.encoding = p.encoding)) {},
+             [](auto& p) -> decltype(void(p.algorithm = p.algorithm)) {});
+}
+
+struct EditablePlan {
+  const Reason reason = Reason::no_model;
+  const double predicted_s = 0;
+  int method = 0;
+};
+static_assert(can_be_edited<EditablePlan>());
+
+template <typename... M>
+struct NoPlanCanBeEdited {
+  static_assert((!can_be_edited<typename M::Plan>() && ...));
+};
+static_assert(sizeof(OfEachMechanism<NoPlanCanBeEdited, Itself>) > 0);
 
 }  // namespace
 }  // namespace stripline::plan

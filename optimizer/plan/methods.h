@@ -10,6 +10,33 @@
 
 namespace stripline::plan {
 
+/// How a transfer of many regions is carried out (vis.h).
+enum class VisMethod : uint8_t {
+  pipelined,     ///< one contiguous put or get per remote region, several in flight
+  native_iov,    ///< the network's scatter and gather lists
+  bounding_box,  ///< gets: one contiguous get from the first to the last byte, then local copies
+  packed,        ///< messages, or larger chunks, packed here and unpacked there
+  best,          ///< the cheapest by the tuned model
+};
+inline constexpr std::array<std::string_view, 5> kVisMethodNames = {
+    "pipelined", "native_iov", "bounding_box", "packed", "best"};
+inline constexpr size_t kVisMethods = kVisMethodNames.size() - 1;
+inline std::string_view to_string(VisMethod method) {
+  return kVisMethodNames[static_cast<size_t>(method)];
+}
+
+/// What the program does while the transfer is in flight (Iancu et al., section 3). The target is
+/// taken to run the same program: a target that computes without entering the library lets active
+/// messages wait.
+enum class ComputeClass : uint8_t { communication_only, light, heavy };
+inline constexpr size_t kComputeClasses = 3;
+inline constexpr std::array<std::string_view, kComputeClasses> kComputeClassNames = {
+    "communication_only", "light", "heavy"};
+constexpr std::span<const std::string_view> names_of(ComputeClass) { return kComputeClassNames; }
+inline std::string_view to_string(ComputeClass compute) {
+  return kComputeClassNames[static_cast<size_t>(compute)];
+}
+
 /// By which method updates reach cells of other ranks (update.h).
 enum class UpdateMethod : uint8_t {
   cell_locks,   ///< under a lock for each cell: read, updated and written one by one

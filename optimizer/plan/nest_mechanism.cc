@@ -162,6 +162,13 @@ void add_entries(const NestRequest& request, const NestPlan& plan, Explanation& 
   }
 }
 
+// A document, or one in a file.
+Result<DescribedNest> read_nest(const std::string& asked) {
+  if (asked.starts_with('{')) return parse_nest(asked, "the nest");
+  STRIPLINE_ASSIGN_OR_RETURN(const Json json, read_json_file(asked));
+  return nest_from_json(json, "'" + asked + "'");
+}
+
 }  // namespace
 
 const Words NestMechanism::kWords = {
@@ -190,11 +197,7 @@ AskedNest NestMechanism::asked_of(const NestRequest& request) {
 }
 
 Result<Explanation> NestMechanism::answer(const AskedNest& asked, const CompiledModel& model) {
-  const bool is_document = asked.nest.starts_with('{');
-  const std::string what = is_document ? "the nest" : "'" + asked.nest + "'";
-  STRIPLINE_ASSIGN_OR_RETURN(
-      const Json json, is_document ? parse_json(asked.nest, what) : read_json_file(asked.nest));
-  STRIPLINE_ASSIGN_OR_RETURN(DescribedNest nest, nest_from_json(json, what));
+  STRIPLINE_ASSIGN_OR_RETURN(DescribedNest nest, read_nest(asked.nest));
   for (size_t i = 0; i < model::kPaths; ++i) {
     const auto path = static_cast<model::Path>(i);
     NestLink& link = nest.request.links.at(link_by(path));

@@ -83,7 +83,7 @@ TEST(ScoreMap, RefusesWhatIsNotARule) {
   for (const char* const wrong :
        {"", "update", "update:*", "updates:*:buffers", "update:x:buffers", "update:8-4:buffers",
         "update:*:telepathy", "update:*:4", "sweep:*:pieces", "collective.update:*:ring",
-        "atomic:*:message", "put:*:baseline", "broadcast:*:ring", "allreduce:*:binomial"}) {
+        "atomic:*:telepathy", "put:*:baseline", "broadcast:*:ring", "allreduce:*:binomial"}) {
     ScoreMap map;
     const Status added = map.add(wrong);
     ASSERT_FALSE(added.ok()) << wrong;
@@ -108,7 +108,9 @@ TEST(Kinds, AreListedWithWhoDecidesAndWhatMayBeForced) {
         "\n    forced by bytes of a cell: baseline cell_locks owner_locks provider messages "
         "buffers\n",
         "\n    of each of: broadcast reduce allreduce", "or a number (pieces)",
-        "\n    set by atomic.way in STRIPLINE_TUNING: provider message\n"}) {
+        "\n    forced by bytes of a variable: baseline provider message combined\n",
+        "\n    set by put_combining.max_put_bytes and buffered_put.max_bytes in "
+        "STRIPLINE_TUNING:"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in\n" << text;
   }
   const Json json = kinds_json();

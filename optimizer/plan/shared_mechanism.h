@@ -52,8 +52,8 @@ struct SharedMechanism : AsAsked<SharedRequest> {
       .baseline = "updates that compete for their cells",
       .no_model = "nothing is known of the machine, so updates compete for their cells",
       .scope = {Scope::Decider::group, Scope::Until::inspection},
-      .methods = kSharedStrategyNames,
-      .settings = "SharedUpdatesOptions::force"};
+      .sized_by = "bytes of all cells",
+      .methods = kSharedStrategyNames};
 
   static Request usual();
   static std::span<const Field<Request>> fields();

@@ -19,9 +19,14 @@ SingleCosts::SingleCosts(const model::RmaModel& model)
 }
 
 AtomicPlan plan_atomic(const AtomicRequest& request, const SingleCosts& costs) noexcept {
+  if (request.together && costs.combined_put_bytes >= sizeof(uint64_t)) {
+    return {AtomicMethod::combined, by(costs.knows_combining)};
+  }
   // All who change a variable have to go by its owner, or all by the provider.
-  if (request.mapped || request.lacking) return {model::AtomicWay::message, Reason::forced};
-  return {costs.atomic, by(costs.knows_atomic)};
+  if (request.mapped || request.lacking) return {AtomicMethod::message, Reason::forced};
+  return {
+      costs.atomic == model::AtomicPath::message ? AtomicMethod::message : AtomicMethod::provider,
+      by(costs.knows_atomic)};
 }
 
 PutPlan plan_put(const PutRequest& request, const SingleCosts& costs) noexcept {

@@ -23,7 +23,7 @@ struct ProgressCosts {
 
 /// What decides about single operations.
 struct SingleCosts {
-  model::AtomicWay atomic = model::AtomicWay::provider;
+  model::AtomicPath atomic = model::AtomicPath::provider;
   uint64_t combined_put_bytes = 64;                ///< larger puts travel alone; 0: all do
   uint64_t copied_put_bytes = uint64_t{64} << 10;  ///< larger buffered puts are waited for
   ProgressCosts progress;
@@ -36,19 +36,32 @@ struct SingleCosts {
   explicit SingleCosts(const model::RmaModel& model);
 };
 
+enum class AtomicMethod : uint8_t {
+  provider,  ///< the network carries them out
+  message,   ///< a message each, which the owner's processor carries out
+  combined,  ///< likewise, but those without a result travel together, with small puts
+};
+inline constexpr std::array<std::string_view, 3> kAtomicMethodNames = {"provider", "message",
+                                                                       "combined"};
+inline std::string_view to_string(AtomicMethod method) {
+  return kAtomicMethodNames[static_cast<size_t>(method)];
+}
+
 /// Atomic operations of a domain.
 struct AtomicRequest {
-  bool mapped = false;   ///< some rank reaches another's variables by loads and stores
-  bool lacking = false;  ///< the provider lacks an operation of the domain
+  bool mapped = false;    ///< some rank reaches another's variables by loads and stores
+  bool lacking = false;   ///< the provider lacks an operation of the domain
+  bool together = false;  ///< the program lets those without a result wait for each other
   static constexpr Fact kFacts{};
   Surroundings surroundings;
   bool operator==(const AtomicRequest&) const = default;
 };
 struct AtomicPlan {
-  const model::AtomicWay method = model::AtomicWay::provider;
+  const AtomicMethod method = AtomicMethod::provider;
   const Reason reason = Reason::no_model;
   const double predicted_s = 0;  ///< not known
 };
+/// Operations that may travel together do where puts of their size do.
 AtomicPlan plan_atomic(const AtomicRequest& request, const SingleCosts& costs) noexcept;
 
 enum class PutMethod : uint8_t { alone, combined, copied };

@@ -5,13 +5,17 @@
 namespace stripline::plan {
 
 std::span<const Field<AtomicRequest>> AtomicMechanism::fields() {
-  static constexpr std::array<Field<AtomicRequest>, 2> kFields = {
+  static constexpr std::array<Field<AtomicRequest>, 3> kFields = {
       field<AtomicRequest, &AtomicRequest::mapped>(
           "mapped", "--mapped", "atomic operations on mapped memory",
           "Some rank reaches another's variables by loads and stores"),
       field<AtomicRequest, &AtomicRequest::lacking>(
           "lacking", "--lacking", ", one of which the provider lacks",
-          "The provider lacks an operation of the domain")};
+          "The provider lacks an operation of the domain"),
+      field<AtomicRequest, &AtomicRequest::together>(
+          "together", "--together", ", those without a result together",
+          "Operations without a result may wait for each other, as with stripline run "
+          "--coalesce")};
   return kFields;
 }
 

@@ -31,10 +31,12 @@ struct AtomicMechanism : SingleMechanism<AtomicMechanism, AtomicRequest, AtomicP
       .command = "atomic",
       .help = "Atomic operations of a domain (<stripline/atomic.h>)",
       .example = "--mapped",
-      .no_model = "the model does not say, so the provider carries them out",
+      .no_model =
+          "the model does not say: those that may wait for each other travel together, and "
+          "the provider carries out others",
       .scope = {Scope::Decider::group, Scope::Until::job},
-      .methods = model::kAtomicNames,
-      .settings = "atomic.way in STRIPLINE_TUNING"};
+      .sized_by = "bytes of a variable",
+      .methods = kAtomicMethodNames};
   static std::span<const Field<AtomicRequest>> fields();
   static Plan decide(const Request& request, const SingleCosts& costs) {
     return plan_atomic(request, costs);

@@ -11,12 +11,21 @@ namespace {
 SingleCosts by_model() { return SingleCosts(*model::example_model().rma); }
 
 TEST(PlanAtomic, GoesByMessageWhereTheProviderCannot) {
-  EXPECT_EQ(plan_atomic({}, SingleCosts()).method, model::AtomicWay::provider);
-  EXPECT_EQ(plan_atomic({.mapped = true}, SingleCosts()).method, model::AtomicWay::message);
-  EXPECT_EQ(plan_atomic({.lacking = true}, SingleCosts()).method, model::AtomicWay::message);
+  EXPECT_EQ(plan_atomic({}, SingleCosts()).method, AtomicMethod::provider);
+  EXPECT_EQ(plan_atomic({.mapped = true}, SingleCosts()).method, AtomicMethod::message);
+  EXPECT_EQ(plan_atomic({.lacking = true}, SingleCosts()).method, AtomicMethod::message);
   const AtomicPlan plan = plan_atomic({}, by_model());
-  EXPECT_EQ(plan.method, model::AtomicWay::message);
+  EXPECT_EQ(plan.method, AtomicMethod::message);
   EXPECT_EQ(plan.reason, Reason::measured);
+}
+
+TEST(PlanAtomic, CombinesThoseThatMayWaitWherePutsAreCombined) {
+  SingleCosts costs;
+  EXPECT_EQ(plan_atomic({.together = true}, costs).method, AtomicMethod::combined);
+  EXPECT_EQ(plan_atomic({.mapped = true, .together = true}, costs).method, AtomicMethod::combined);
+  costs.combined_put_bytes = 0;
+  EXPECT_EQ(plan_atomic({.together = true}, costs).method, AtomicMethod::provider);
+  EXPECT_EQ(plan_atomic({.mapped = true, .together = true}, costs).method, AtomicMethod::message);
 }
 
 TEST(PlanPut, CombinesAndCopiesUpToWhatTheModelSays) {

@@ -46,6 +46,7 @@ bool is_allowed(const VisRequest& request, VisMethod method) {
       return request.direction == Direction::get && request.bounding_box_allowed &&
              vis_pieces(request) > 1 && request.extent_bytes <= buffer_per_peer(request);
     case VisMethod::packed:
+    case VisMethod::best:
       break;
   }
   return std::min(request.medium_bytes, buffer_per_peer(request)) >= least_chunk(request);

@@ -9,36 +9,12 @@
 #include <limits>
 #include <string_view>
 
+#include "optimizer/plan/methods.h"
 #include "optimizer/plan/strip.h"
 
 namespace stripline::plan {
 
 class VisCosts;  // optimizer/plan/vis_costs.h
-
-enum class VisMethod : uint8_t {
-  pipelined,     ///< one contiguous put or get per remote region, `window` of them in flight
-  native_iov,    ///< operations of up to iov_limit remote regions each, `window` in flight
-  bounding_box,  ///< gets: one contiguous get of the extent, then local copies
-  packed,        ///< messages, or larger chunks, of up to `chunk_bytes`, `window` in flight
-};
-inline constexpr size_t kVisMethods = 4;
-inline constexpr std::array<std::string_view, kVisMethods> kVisMethodNames = {
-    "pipelined", "native_iov", "bounding_box", "packed"};
-inline std::string_view to_string(VisMethod method) {
-  return kVisMethodNames[static_cast<size_t>(method)];
-}
-
-/// What the program does while the transfer is in flight (Iancu et al., section 3). The target is
-/// taken to run the same program: a target that computes without entering the library lets active
-/// messages wait.
-enum class ComputeClass : uint8_t { communication_only, light, heavy };
-inline constexpr size_t kComputeClasses = 3;
-inline constexpr std::array<std::string_view, kComputeClasses> kComputeClassNames = {
-    "communication_only", "light", "heavy"};
-constexpr std::span<const std::string_view> names_of(ComputeClass) { return kComputeClassNames; }
-inline std::string_view to_string(ComputeClass compute) {
-  return kComputeClassNames[static_cast<size_t>(compute)];
-}
 
 /// The transfer, seen from the remote side, after adjacent regions have been merged.
 struct VisRequest {

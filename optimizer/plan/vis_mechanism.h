@@ -38,7 +38,7 @@ struct VisMechanism {
                                    .no_model = "the model does not hold what it takes",
                                    .scope = {.until = Scope::Until::call},
                                    .sized_by = "bytes that are moved",
-                                   .methods = kVisMethodNames};
+                                   .methods = methods_of(kVisMethodNames, kVisMethods)};
 
   static AskedVis usual();
   static std::span<const Field<AskedVis>> fields();

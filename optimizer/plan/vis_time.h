@@ -297,6 +297,7 @@ inline double model_time(const VisRequest& request, const VisCosts& costs,
     case VisMethod::bounding_box:
       return bounding_box_time(request, costs);
     case VisMethod::packed:
+    case VisMethod::best:
       break;
   }
   return packed_time(request, costs, candidate.chunk_bytes, candidate.window,
@@ -358,6 +359,7 @@ inline VisStage vis_stage(const VisRequest& request, const VisCosts& costs,
       return stage;
     }
     case VisMethod::packed:
+    case VisMethod::best:
       break;
   }
   return packed_stage(packed_parts(request, costs, packed_shape(request, candidate.chunk_bytes),

@@ -14,7 +14,7 @@
 #include "optimizer/report/decision_tables.h"
 #include "optimizer/stats/estimate.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 namespace {
 
 // Rows that people read of each kind.
@@ -149,7 +149,7 @@ class Judges {
       STRIPLINE_ASSIGN_OR_RETURN(of_b_, DoubtfulModel::of(b_, path_));
     }
     const auto gain = [&](const DoubtfulModel& by) {
-      return by.gain(of_a_->path(), of_b_->path(), decision.command, decision.asked);
+      return by.gain(of_a_->itself(), of_b_->itself(), decision.command, decision.asked);
     };
     STRIPLINE_ASSIGN_OR_RETURN(const auto by_a, gain(*of_a_));
     STRIPLINE_ASSIGN_OR_RETURN(const auto by_b, gain(*of_b_));
@@ -407,4 +407,4 @@ std::string to_text(const ModelComparison& comparison, const std::string& a, con
   return out;
 }
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

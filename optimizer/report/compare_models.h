@@ -14,7 +14,7 @@
 #include "optimizer/report/questions.h"
 #include "optimizer/report/ties.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 
 /// What one side says of a parameter.
 struct ParameterValue {
@@ -97,4 +97,4 @@ Json to_json(const ModelComparison& comparison);
 /// For people: what differs, the surest first. `a`, `b`: how the models are called.
 std::string to_text(const ModelComparison& comparison, const std::string& a, const std::string& b);
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

@@ -10,7 +10,7 @@
 #include "optimizer/plan/ask.h"
 #include "optimizer/report/svg.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 namespace {
 
 constexpr double kWidth = 860;
@@ -211,4 +211,4 @@ Result<std::string> curves_svg(const model::TunedModel& model, const CurvesOptio
   return svg.document();
 }
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "optimizer/model/tuned_model.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 
 /// What of an operation is drawn (docs/measurement.md).
 enum class Quantity {
@@ -30,4 +30,4 @@ struct CurvesOptions {
 /// segments begin; both axes logarithmic. Errors: those of plan::path_named().
 Result<std::string> curves_svg(const model::TunedModel& model, const CurvesOptions& options);
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

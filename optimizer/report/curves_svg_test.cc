@@ -9,7 +9,7 @@
 #include "optimizer/model/example.h"
 #include "optimizer/report/svg.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 namespace {
 
 size_t count(const std::string& text, const std::string& part) {
@@ -70,4 +70,4 @@ TEST(CurvesSvg, QuantitiesDiffer) {
 }
 
 }  // namespace
-}  // namespace stripline::report
+}  // namespace stripline::reports

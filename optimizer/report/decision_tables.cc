@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <utility>
 
-namespace stripline::report {
+namespace stripline::reports {
 namespace {
 
 // Powers of two as options take them: "512", "4KiB".
-std::vector<std::string> powers(int from, int to, bool bytes) {
+std::vector<std::string> powers(int from, int to, bool bytes, int step = 1) {
   std::vector<std::string> values;
-  for (int power = from; power <= to; ++power) {
+  for (int power = from; power <= to; power += step) {
     const uint64_t value = uint64_t{1} << power;
     if (!bytes || power < 10) {
       values.push_back(std::to_string(value));
@@ -44,7 +44,23 @@ const std::vector<DecisionTable>& decision_tables() {
       {"call",
        {"region-bytes", powers(3, 15, true)},
        {"regions", powers(1, 13, false)},
-       {kDirections, {"class", {"communication_only", "light", "heavy"}}}}};
+       {kDirections, {"class", {"communication_only", "light", "heavy"}}}},
+      {"gather",
+       {"elements", powers(6, 16, false, 2)},
+       {"span", powers(19, 25, true, 2)},
+       {{"readers", {"1", "16"}}, {"runs", {"1", "64"}}}},
+      {"indirect",
+       {"iterations", powers(6, 20, false, 2)},
+       {"owners", powers(0, 6, false, 2)},
+       {{"span", {"64KiB", "16MiB"}}}},
+      {"update",
+       {"updates", powers(6, 20, false, 2)},
+       {"ranks", powers(1, 9, false, 2)},
+       {{"span", {"64KiB", "64MiB"}}}},
+      {"shared",
+       {"updates", powers(10, 22, false, 2)},
+       {"workers", powers(1, 7, false, 2)},
+       {{"cells", {"65536", "16777216"}}, {"own", {"50", "98"}}}}};
   return kTables;
 }
 
@@ -73,4 +89,4 @@ Json to_json(const DecisionTable& table) {
           {"choices", std::move(choices)}};
 }
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

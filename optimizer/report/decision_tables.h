@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "optimizer/report/questions.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 
 /// An option and the values that are asked.
 struct Axis {
@@ -32,4 +32,4 @@ std::vector<Question> questions_of(const DecisionTable& table);
 /// {"command", "x": {"option", "values"}, "y": ..., "choices": [...]}
 Json to_json(const DecisionTable& table);
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

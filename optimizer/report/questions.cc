@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -14,7 +15,7 @@
 #include "optimizer/plan/mechanisms.h"
 #include "optimizer/report/decision_tables.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 namespace {
 
 constexpr const char* kPath = "path";
@@ -143,15 +144,16 @@ Result<typename M::Asked> asked_by(const Question& question) {
 }
 
 template <plan::Mechanism M>
-Result<plan::Explanation> answer(const model::TunedModel& model, const Question& question) {
+Result<plan::Explanation> answer(const model::TunedModel* model, const Question& question) {
   STRIPLINE_ASSIGN_OR_RETURN(const typename M::Asked asked, asked_by<M>(question));
+  if (model == nullptr) return plan::ask_without_model<M>(asked);
   const auto path = question.find(kPath);
   std::string about;
-  return plan::ask<M>(model, path == question.end() ? "" : path->second, asked, about);
+  return plan::ask<M>(*model, path == question.end() ? "" : path->second, asked, about);
 }
 
 template <plan::Mechanism M>
-Result<Json> explain(const model::TunedModel& model, const Question& question) {
+Result<Json> explain(const model::TunedModel* model, const Question& question) {
   STRIPLINE_ASSIGN_OR_RETURN(const plan::Explanation explanation, answer<M>(model, question));
   return plan::to_json(explanation, M::kWords);
 }
@@ -207,7 +209,7 @@ Result<Json> tabulate(const model::TunedModel& model, const Question& question) 
       rest %= below;
       values.push_back(one[name]);
     }
-    STRIPLINE_ASSIGN_OR_RETURN(const plan::Explanation explanation, answer<M>(model, one));
+    STRIPLINE_ASSIGN_OR_RETURN(const plan::Explanation explanation, answer<M>(&model, one));
     rows.push_back(row_of(explanation, std::move(values)));
   }
   return Json{{"options", std::move(names)}, {"decisions", std::move(rows)}};
@@ -222,20 +224,51 @@ double seconds_of(const plan::VisRequest& request, const plan::VisCosts& costs,
                   const plan::VisPlan& plan) {
   return force_vis(request, &costs, plan.method, plan.chunk_bytes, plan.window).predicted_s;
 }
+double seconds_of(const plan::GatherRequest& request, const plan::CompiledPath& path,
+                  const plan::GatherDecision& plan) {
+  return force_gather(request, &path, plan.method).predicted_s;
+}
+double seconds_of(const plan::IndirectRequest& request, const plan::CompiledPath& path,
+                  const plan::IndirectPlan& plan) {
+  return plan::plan_of<plan::IndirectMechanism>(request, &path, plan.block, plan::Reason::forced)
+      .predicted_s;
+}
+double seconds_of(const plan::UpdateRequest& request, const plan::UpdateCosts& costs,
+                  const plan::UpdatePlan& plan) {
+  return force_update(request, &costs, plan.way).predicted_s;
+}
+
+// In seconds, by the costs of the team that is asked about.
+double seconds_of(const plan::SharedRequest& request, const plan::CompiledModel& model,
+                  const plan::SharedPlan& plan) {
+  const double seconds =
+      plan::choose_spread(request.spread, plan::SharedMechanism::costs_of_team(request, &model))
+          .predicted_s[static_cast<size_t>(plan.strategy)];
+  return std::isfinite(seconds) ? seconds : 0;
+}
 
 template <plan::Mechanism M>
-Result<Json> judge(const plan::CompiledPath& a, const plan::CompiledPath& b,
-                   std::span<const plan::CompiledPath> judges, const Question& question) {
+const typename M::Costs* costs_of(const DecidingModel& model) {
+  if constexpr (std::is_same_v<typename M::Model, plan::CompiledPath>) {
+    return M::costs_of(model.path);
+  } else {
+    return M::costs_of(model.model);
+  }
+}
+
+template <plan::Mechanism M>
+Result<Json> judge(const DecidingModel& a, const DecidingModel& b,
+                   std::span<const DecidingModel> judges, const Question& question) {
   Json times = Json::array();
   if constexpr (requires(const typename M::Request& request, const typename M::Costs& costs,
                          const typename M::Plan& plan) { seconds_of(request, costs, plan); }) {
     STRIPLINE_ASSIGN_OR_RETURN(const typename M::Asked asked, asked_by<M>(question));
     STRIPLINE_ASSIGN_OR_RETURN(const typename M::Request request, M::request_of(asked));
     typename M::Record ignored;
-    const typename M::Plan of_a = M::plan(request, M::costs_of(a), ignored);
-    const typename M::Plan of_b = M::plan(request, M::costs_of(b), ignored);
-    for (const plan::CompiledPath& judge : judges) {
-      const typename M::Costs* const costs = M::costs_of(judge);
+    const typename M::Plan of_a = M::plan(request, costs_of<M>(a), ignored);
+    const typename M::Plan of_b = M::plan(request, costs_of<M>(b), ignored);
+    for (const DecidingModel& judge : judges) {
+      const typename M::Costs* const costs = costs_of<M>(judge);
       times.push_back({seconds_of(request, *costs, of_a), seconds_of(request, *costs, of_b)});
     }
   }
@@ -324,7 +357,7 @@ Json describe_questions() {
   return {{"commands", All::commands()}, {"tables", std::move(tables)}};
 }
 
-Result<Json> explain_decision(const model::TunedModel& model, const std::string& command,
+Result<Json> explain_decision(const model::TunedModel* model, const std::string& command,
                               const Question& question) {
   return All::with(command,
                    [&]<typename One>(One) { return explain<typename One::type>(model, question); });
@@ -336,12 +369,12 @@ Result<Json> tabulate_decisions(const model::TunedModel& model, const std::strin
       command, [&]<typename One>(One) { return tabulate<typename One::type>(model, question); });
 }
 
-Result<Json> judge_plans(const plan::CompiledPath& a, const plan::CompiledPath& b,
-                         std::span<const plan::CompiledPath> judges, const std::string& command,
+Result<Json> judge_plans(const DecidingModel& a, const DecidingModel& b,
+                         std::span<const DecidingModel> judges, const std::string& command,
                          const Question& question) {
   return All::with(command, [&]<typename One>(One) {
     return judge<typename One::type>(a, b, judges, question);
   });
 }
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

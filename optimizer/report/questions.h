@@ -11,7 +11,7 @@
 #include "optimizer/model/tuned_model.h"
 #include "optimizer/plan/compiled_model.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 
 /// What is asked: option without dashes ("fp-ops") to its text; and "path", the name of a path.
 using Question = std::map<std::string, std::string>;
@@ -27,10 +27,10 @@ inline constexpr size_t kMostDecisions = 4096;
 /// decision_tables.h.
 Json describe_questions();
 
-/// The explanation that `stripline explain COMMAND --json` prints. Errors: not_found for a command
-/// that does not exist; invalid_argument for an option or value that does not fit it; those of
-/// plan::ask().
-Result<Json> explain_decision(const model::TunedModel& model, const std::string& command,
+/// The explanation that `stripline explain COMMAND --json` prints; `model` null: of what is done
+/// without one. Errors: not_found for a command that does not exist; invalid_argument for an option
+/// or value that does not fit it; those of plan::ask().
+Result<Json> explain_decision(const model::TunedModel* model, const std::string& command,
                               const Question& question);
 
 /// A decision for each combination of values, where an option has several with commas between
@@ -43,11 +43,21 @@ Result<Json> explain_decision(const model::TunedModel& model, const std::string&
 Result<Json> tabulate_decisions(const model::TunedModel& model, const std::string& command,
                                 const Question& question);
 
+/// What decisions on a path of a model are made by.
+struct DecidingModel {
+  plan::CompiledModel model;
+  plan::CompiledPath path;
+
+  /// `name` is one of the model's paths.
+  DecidingModel(const model::TunedModel& of, const std::string& name)
+      : model(of), path(of, *of.network.find(name)) {}
+};
+
 /// What each of `judges` predicts for the plans that `a` and `b` decide for one question: a list of
 /// [seconds of a's plan, seconds of b's] in the order of `judges`; 0 where it does not know. Empty
 /// for a command whose plans others' models cannot be asked about. Errors: as explain_decision().
-Result<Json> judge_plans(const plan::CompiledPath& a, const plan::CompiledPath& b,
-                         std::span<const plan::CompiledPath> judges, const std::string& command,
+Result<Json> judge_plans(const DecidingModel& a, const DecidingModel& b,
+                         std::span<const DecidingModel> judges, const std::string& command,
                          const Question& question);
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

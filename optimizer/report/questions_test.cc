@@ -5,10 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/shell_words.h"
 #include "optimizer/model/example.h"
 #include "optimizer/report/decision_tables.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 namespace {
 
 const Json& command_named(const Json& description, const std::string& name) {
@@ -54,8 +55,8 @@ TEST(DescribeQuestions, EveryTableIsAnsweredByTheExample) {
 }
 
 TEST(ExplainDecision, AlternativesCanBeRead) {
-  const auto answer =
-      explain_decision(model::full_example(), "loop", {{"bytes", "4MiB"}, {"compute", "20ms"}});
+  const model::TunedModel model = model::full_example();
+  const auto answer = explain_decision(&model, "loop", {{"bytes", "4MiB"}, {"compute", "20ms"}});
   ASSERT_TRUE(answer.ok()) << answer.error().message();
   const Json& json = *answer;
   const auto chosen = std::ranges::find_if(
@@ -64,5 +65,28 @@ TEST(ExplainDecision, AlternativesCanBeRead) {
   EXPECT_EQ((*chosen)["predicted_s"], json["plan"]["predicted_s"]);
 }
 
+// By the example of each command, but for the nest, which is a document.
+TEST(ExplainDecision, SaysWhatIsDoneWithoutAModel) {
+  const Json description = describe_questions();
+  for (const Json& command : description["commands"]) {
+    const auto name = command["command"].get<std::string>();
+    if (name == "nest") continue;
+    const auto words = split_words(command["example"].get<std::string>());
+    ASSERT_TRUE(words.ok()) << command["example"];
+    Question question;
+    for (size_t i = 0; i < words->size(); ++i) {
+      const bool is_flag = i + 1 == words->size() || (*words)[i + 1].starts_with("--");
+      const std::string option = (*words)[i].substr(2);
+      question[option] = is_flag ? "true" : (*words)[++i];
+    }
+    const auto answer = explain_decision(nullptr, name, question);
+    ASSERT_TRUE(answer.ok()) << name << ": " << answer.error().message();
+    EXPECT_FALSE((*answer)["plan"]["brief"].get<std::string>().empty()) << *answer;
+    if (name == "call") {
+      EXPECT_EQ((*answer)["plan"]["reason"], "no_model");
+    }
+  }
+}
+
 }  // namespace
-}  // namespace stripline::report
+}  // namespace stripline::reports

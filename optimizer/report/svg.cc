@@ -2,7 +2,7 @@
 
 #include "base/formatted.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 namespace {
 
 // Readable on white paper and, as the ground is drawn, on dark pages.
@@ -106,4 +106,4 @@ void Svg::swatch(PlotPoint corner, std::string_view colour) {
 
 std::string Svg::document() const { return head_ + body_ + "</svg>\n"; }
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stripline::report {
+namespace stripline::reports {
 
 struct PlotPoint {
   double x = 0;
@@ -46,4 +46,4 @@ class Svg {
   std::string body_;
 };
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

@@ -9,7 +9,7 @@
 #include "base/sha256.h"
 #include "optimizer/model/model_json.h"
 
-namespace stripline::report {
+namespace stripline::reports {
 namespace {
 
 bool is_parameter(const Json& value) {
@@ -63,11 +63,12 @@ Disagreement disagreement(const PlanGain& by_a, const PlanGain& by_b, double mar
                           size_t decisions) {
   const bool a_is_sure = by_a.interval.high < -margin;
   const bool b_is_sure = by_b.interval.low > margin;
-  if (!a_is_sure && !b_is_sure) return Disagreement::tie;
+  const double apart = by_b.value - by_a.value;
+  // A threshold of planners may lie between gains that are nearly equal.
+  if ((!a_is_sure && !b_is_sure) || std::abs(apart) <= margin) return Disagreement::tie;
   constexpr double kChance = 0.05;
   const double each = kChance / static_cast<double>(std::max<size_t>(decisions, 1));
   const double wider = stats::normal_two_sided(1 - each) / stats::normal_two_sided(1 - kChance);
-  const double apart = by_b.value - by_a.value;
   // The sides that face each other.
   const double of_a = apart > 0 ? by_a.interval.high - by_a.value : by_a.value - by_a.interval.low;
   const double of_b = apart > 0 ? by_b.value - by_b.interval.low : by_b.interval.high - by_b.value;
@@ -78,7 +79,7 @@ Disagreement disagreement(const PlanGain& by_a, const PlanGain& by_b, double mar
 Result<DoubtfulModel> DoubtfulModel::of(const model::TunedModel& model, const std::string& path) {
   DoubtfulModel doubtful;
   const auto compile = [&](const model::TunedModel& one) {
-    doubtful.compiled_.emplace_back(one, *one.network.find(path));
+    doubtful.compiled_.emplace_back(one, path);
   };
   compile(model);
   STRIPLINE_ASSIGN_OR_RETURN(const Json document, model::to_json(model));
@@ -99,8 +100,7 @@ Result<DoubtfulModel> DoubtfulModel::of(const model::TunedModel& model, const st
   return doubtful;
 }
 
-Result<std::vector<PlanGain>> DoubtfulModel::gain(const plan::CompiledPath& a,
-                                                  const plan::CompiledPath& b,
+Result<std::vector<PlanGain>> DoubtfulModel::gain(const DecidingModel& a, const DecidingModel& b,
                                                   const std::string& command,
                                                   const Question& question) const {
   STRIPLINE_ASSIGN_OR_RETURN(const Json times, judge_plans(a, b, compiled_, command, question));
@@ -123,4 +123,4 @@ Result<std::vector<PlanGain>> DoubtfulModel::gain(const plan::CompiledPath& a,
       {gains[0], {gains[0] - std::sqrt(below), gains[0] + std::sqrt(above)}}};
 }
 
-}  // namespace stripline::report
+}  // namespace stripline::reports

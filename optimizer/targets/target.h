@@ -93,6 +93,17 @@ enum class Support : uint8_t {
   exported,  ///< its files are written, but nothing here has measured them in the target
 };
 
+/// What a target's knobs are looked at by, besides what programs do.
+enum class Operations : uint8_t {
+  messages,   ///< messages and collectives of MPI
+  one_sided,  ///< these, and puts and gets of MPI
+  symmetric,  ///< puts, gets and atomic operations of OpenSHMEM
+  fabric,     ///< messages and reads of libfabric
+};
+constexpr bool is_mpi(Operations operations) {
+  return operations == Operations::messages || operations == Operations::one_sided;
+}
+
 struct Target {
   std::string_view name;   ///< "openmpi", of command lines
   std::string_view title;  ///< "Open MPI", of texts
@@ -104,6 +115,10 @@ struct Target {
   std::string_view version_command;
   std::string_view version_marker;
   std::span<const Knob> knobs;
+  /// "NAME=VALUE" of a knob that has to slow some operations down, by which a target without
+  /// alternatives by operation shows that it reads a file. It is measured, and never exported.
+  std::string_view probe_setting;
+  Operations operations = Operations::messages;
   /// The alternatives of a collective operation; the first one is the target's default. Null where
   /// a target has no choice by operation.
   std::vector<Candidate> (*candidates)(Collective collective) = nullptr;

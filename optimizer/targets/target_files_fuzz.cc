@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "optimizer/targets/environment_file.h"
 #include "optimizer/targets/mpich/selection_file.h"
 #include "optimizer/targets/nccl/nccl.h"
+#include "optimizer/targets/openmpi/json_rules.h"
 #include "optimizer/targets/openmpi/openmpi.h"
 #include "optimizer/targets/openmpi/params_file.h"
 #include "optimizer/targets/openmpi/rules_file.h"
@@ -34,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   using Comments = std::vector<std::string>;
-  switch (data[0] % 7) {
+  switch (data[0] % 8) {
     case 0:
       round_trip(text, openmpi::read_rules, [](const openmpi::RulesFile& file, const Comments& c) {
         for (const uint32_t ranks : {0U, 1U, 2U, 3U, 1000U}) {
@@ -42,6 +45,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         }
         openmpi::hazards(file, {});
         openmpi::hazards(openmpi::with_probe(file, Collective::bcast, 3, 1), {});
+        std::vector<std::string> left_out;
+        const auto json = openmpi::json_rules_of(file, openmpi::Distribution::any, left_out);
+        if (!openmpi::read_json_rules(openmpi::write_json_rules(json), "file").ok()) std::abort();
         return stripline::Result<std::string>(openmpi::write_rules(file, c));
       });
       break;
@@ -55,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       round_trip(text, read_environment, write_environment);
       break;
     case 4:
-      (void)nccl::read_tuner_file(text, "file");
+      round_trip(text, nccl::read_tuner_file, nccl::write_tuner_file);
       break;
     case 5:
       if (const auto selection = mpich::read_selection(text, "file"); selection.ok()) {
@@ -64,6 +70,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
           std::abort();
         }
       }
+      break;
+    case 6:
+      round_trip(text, openmpi::read_json_rules, [](const auto& file, const Comments&) {
+        openmpi::hazards(file, {});
+        for (const uint32_t ranks : {0U, 2U, 1000U}) {
+          openmpi::rule_for(file, Collective::bcast, ranks, 4096, openmpi::Distribution::any);
+        }
+        return stripline::Result<std::string>(openmpi::write_json_rules(file));
+      });
       break;
     default:
       // What programs of the targets print.

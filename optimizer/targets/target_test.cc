@@ -1,5 +1,6 @@
 #include "optimizer/targets/target.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -50,6 +51,24 @@ TEST(Targets, KnobsAreConsistent) {
         EXPECT_FALSE(number && value == knob.default_value) << value;
       }
     }
+  }
+}
+
+TEST(Targets, WhatHasNoAlternativesByOperationHasAProbe) {
+  for (const Target* const target : all_targets()) {
+    if (target->support != Support::tuned || target->candidates != nullptr) continue;
+    SCOPED_TRACE(target->name);
+    const std::string_view probe = target->probe_setting;
+    const size_t equals = probe.find('=');
+    ASSERT_NE(equals, std::string_view::npos);
+    const Knob* const knob = find_knob(*target, probe.substr(0, equals));
+    ASSERT_NE(knob, nullptr);
+    const std::string_view value = probe.substr(equals + 1);
+    EXPECT_TRUE(check_value(*knob, value).ok());
+    EXPECT_NE(value, knob->default_value);
+    // It is not one that might be exported.
+    const auto words = words_of(knob->values);
+    EXPECT_EQ(std::ranges::find(words, value), words.end());
   }
 }
 

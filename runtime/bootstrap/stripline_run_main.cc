@@ -259,8 +259,12 @@ int main(int argc, char** argv) {
                "collective calls that do not match (docs/debugging.md)");
   bool bulk = false;
   app.add_flag("--bulk", bulk,
-               "Blocking copies (memput, memget, memcpy) do not wait before the next "
-               "synchronisation, as inside of a bulk_region (docs/bulk.md)");
+               "Blocking copies (memput, memget, memcpy, larger puts and gets of OpenSHMEM) do not "
+               "wait before the next synchronisation, as inside of a bulk_region (docs/bulk.md)");
+  bool coalesce = false;
+  app.add_flag("--coalesce", coalesce,
+               "Atomic operations of OpenSHMEM programs travel together, and gets of single values "
+               "are read ahead (docs/openshmem.md)");
   bool label = false;
   app.add_flag("--label", label,
                "Put the rank's number in front of each line that ranks print, and write lines as a "
@@ -323,6 +327,7 @@ int main(int argc, char** argv) {
   }
   if (debug) environment["STRIPLINE_DEBUG"] = "1";
   if (bulk) environment["STRIPLINE_BULK"] = "1";
+  if (coalesce) environment["STRIPLINE_COALESCE"] = "1";
   if (overcommit) environment["STRIPLINE_OVERCOMMIT"] = "1";
   if (verbose) environment["STRIPLINE_VERBOSE"] = "1";
   if (!trace.empty()) environment["STRIPLINE_TRACE"] = trace;

@@ -180,11 +180,11 @@ TEST(StriplineRun, RanksThatDifferInWhatMustBeAlikeAreRefused) {
   EXPECT_EQ(job.exit_code, kExitUsage);
   EXPECT_NE(job.err.find("these must be the same for all ranks"), std::string::npos) << job.err;
   const Finished tuned =
-      run({"-n", "2", "--tuning", "atomic.way=message", "--", "sh", "-c",
+      run({"-n", "2", "--tuning", "progress.call_s=1", "--", "sh", "-c",
            "[ $STRIPLINE_RANK = 0 ] || STRIPLINE_TUNING=; export STRIPLINE_TUNING; exec " +
                program("hello")});
   EXPECT_EQ(tuned.exit_code, kExitUsage);
-  EXPECT_NE(tuned.err.find("STRIPLINE_TUNING=atomic.way=message"), std::string::npos) << tuned.err;
+  EXPECT_NE(tuned.err.find("STRIPLINE_TUNING=progress.call_s=1"), std::string::npos) << tuned.err;
 }
 
 // Before they connect, which may fail after a minute because of it.
@@ -354,8 +354,8 @@ TEST(StriplineRun, LostPeerEndsTheJobOnEveryRank) {
 TEST(StriplineRun, VerboseShowsRanksAndSettings) {
   const Finished quiet = run(command({"-n", "2"}, kVirtual));
   EXPECT_EQ(quiet.err, "");
-  const Finished job =
-      run(command({"-n", "3", "--verbose", "--join-timeout", "17", "--bulk"}, kVirtual));
+  const Finished job = run(
+      command({"-n", "3", "--verbose", "--join-timeout", "17", "--bulk", "--coalesce"}, kVirtual));
   EXPECT_EQ(job.exit_code, kExitOk) << job.err;
   EXPECT_NE(job.err.find("3 ranks on 1 node, virtual clock\n"), std::string::npos) << job.err;
   EXPECT_EQ(lines_with(job.err, " 1 MiB "), 3U) << job.err;
@@ -376,6 +376,7 @@ TEST(StriplineRun, VerboseShowsRanksAndSettings) {
   EXPECT_EQ(setting("STRIPLINE_JOIN_TIMEOUT"), "17 option") << job.err;
   EXPECT_EQ(setting("STRIPLINE_SEED"), "0 default") << job.err;
   EXPECT_EQ(setting("STRIPLINE_BULK"), "1 option") << job.err;
+  EXPECT_EQ(setting("STRIPLINE_COALESCE"), "1 option") << job.err;
   const auto reached = [](const std::vector<std::string>& options) {
     std::vector<std::string> all = {"-n", "2", "--verbose"};
     all.insert(all.end(), options.begin(), options.end());

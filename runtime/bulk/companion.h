@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <stripline/call_site.h>
 #include <stripline/global_ptr.h>
 
 #include "runtime/rma/access_log.h"
@@ -36,6 +37,9 @@ class Companion {
 
   /// As rma::UnfinishedCalls, or, with no access and no bytes, as its complete().
   virtual void before(rma::Access access, rank_t target, uint64_t offset, size_t bytes) = 0;
+  /// As rma::UnfinishedCalls.
+  virtual void arrived() {}
+  virtual void synchronised(CallSite site) { static_cast<void>(site); }
 
  protected:
   ~Companion() = default;

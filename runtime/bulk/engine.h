@@ -109,9 +109,13 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
   void stored(rank_t rank, uint64_t offset, uint64_t bytes) override;
   void before(rma::Access access, rank_t target, uint64_t offset, size_t bytes) override;
   void complete() override { before(rma::Access::none, 0, 0, 0); }
-  void arrived() override { end_visit(); }
+  void arrived() override {
+    end_visit();
+    ask_companion([](Companion& asked) { asked.arrived(); });
+  }
   void synchronised(CallSite site) override {
     if (is_active()) begin_visit(site, true);
+    ask_companion([site](Companion& asked) { asked.synchronised(site); });
   }
 
   void begin_to_ask();

@@ -79,9 +79,8 @@ void Phase::note(decide::Trace& trace, double seconds) const {
                  request, visits_.plan(),
                  {.predicted_s = visits_.plan().predicted_s * visits_.share(), .detail = parts()}),
              seconds, "phase of " + bytes_text(tally_.bytes()), [&] {
-               return visits_.is_forced()
-                          ? std::string()
-                          : detail::explain_command<plan::BulkMechanism>(state_, request, kPath);
+               return detail::explain_command<plan::BulkMechanism>(state_, request,
+                                                                   visits_.plan().reason, kPath);
              });
 }
 

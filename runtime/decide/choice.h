@@ -25,13 +25,13 @@ struct CarriedOut {
 template <plan::Mechanism M>
 Choice choice_of(const typename M::Request& request, const typename M::Plan& plan,
                  CarriedOut carried_out = {}) {
-  return {
-      .text = plan::brief_text<M>(request, plan, short_reason(plan.reason, carried_out.unplanned)),
-      .reason = plan.reason,
-      .predicted_s = carried_out.predicted_s.value_or(plan.predicted_s),
-      .unplanned = carried_out.unplanned,
-      .obstacle = std::move(carried_out.obstacle),
-      .detail = std::move(carried_out.detail)};
+  return {.text = plan::brief_text<M>(
+              request, plan, carried_out.unplanned ? "being timed" : plan::short_text(plan.reason)),
+          .reason = plan.reason,
+          .predicted_s = carried_out.predicted_s.value_or(plan.predicted_s),
+          .unplanned = carried_out.unplanned,
+          .obstacle = std::move(carried_out.obstacle),
+          .detail = std::move(carried_out.detail)};
 }
 
 }  // namespace stripline::decide

@@ -46,29 +46,6 @@ std::string saved_text(const Savings& savings) {
 
 }  // namespace
 
-std::string_view short_reason(plan::Reason reason, bool unplanned) {
-  if (unplanned) return "being timed";
-  switch (reason) {
-    case plan::Reason::no_model:
-      return "no model";
-    case plan::Reason::no_faster_plan:
-      return "the fastest";
-    case plan::Reason::below_margin:
-      return "below margin";
-    case plan::Reason::tuned:
-    case plan::Reason::measured:
-      return "tuned";
-    case plan::Reason::forced:
-      return "as asked";
-    case plan::Reason::own_memory:
-      return "in reach";
-    case plan::Reason::tied:
-    case plan::Reason::guarded:
-      return "by the guard";
-  }
-  return {};
-}
-
 std::string savings_text(const Savings& savings) {
   if (savings.sites == 0 || !(savings.baseline_s > 0)) {
     return "no tuned plan of a loop or nest was compared with the baseline by itself (that takes a "

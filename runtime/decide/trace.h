@@ -34,9 +34,6 @@ struct Choice {
   bool operator==(const Choice&) const = default;
 };
 
-/// Why a decision is what it is, in two or three words: "tuned", "being timed".
-std::string_view short_reason(plan::Reason reason, bool unplanned);
-
 /// What loops and nests have gained, each by its own guard: "tuned saved 11.2 % +- 1.4 over the
 /// baseline, by 24 checks, at 12 sites ..."; where it lost, how many times as long it took. All
 /// executions count, each with the time that compared ones of its mode took.
@@ -115,6 +112,11 @@ class Trace {
   /// The same for a report of the run, of this rank: at most `most` places.
   std::vector<model::FeedbackPlace> places(size_t most) const;
   bool empty() const { return rows_.empty(); }
+  /// Calls visit(row) for each, by place.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (const auto& [key, row] : rows_) visit(row);
+  }
 
  private:
   using Rows = std::map<std::tuple<std::string_view, int, uint64_t>, Row>;

@@ -126,8 +126,6 @@ class Visits {
   const std::optional<Request>& request() const { return request_; }
   /// The plan that the visit is carried out by. While it is.
   const Plan& plan() const { return execution_.plan(); }
-  /// True if the method was forced.
-  bool is_forced() const { return given_.has_value(); }
   const Race& race() const { return site_.race(); }
 
   // As a mechanism (execution.h).

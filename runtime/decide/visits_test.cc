@@ -169,11 +169,9 @@ TEST(Visits, GoByAMethodThatIsForced) {
   with_a_place([&](VisitedPlace& place) {
     for (int i = 0; i < 5; ++i) {
       EXPECT_EQ(place.visit(&path, "lists"), FineMethod::lists);
-      EXPECT_TRUE(place.reads.is_forced());
       EXPECT_EQ(place.visit(nullptr, plan::kForcedBaseline), FineMethod::blocking);
     }
-    place.visit(&path);
-    EXPECT_FALSE(place.reads.is_forced());
+    EXPECT_EQ(place.visit(&path), FineMethod::boxes);
   });
 }
 

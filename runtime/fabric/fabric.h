@@ -295,7 +295,8 @@ class Fabric : public Injector {
   /// fabric, after connect(). Errors: unimplemented where a rank has one queue; resource_exhausted
   /// beyond the number that the site permits, or without room on the host; unavailable for a
   /// provider that opens no further endpoint.
-  virtual Result<std::unique_ptr<Injector>> open_injector(std::function<void()> /*meanwhile*/) {
+  virtual Result<std::unique_ptr<Injector>> open_injector(
+      std::function<void()> /*meanwhile*/) {  // NOLINT(performance-unnecessary-value-param): kept
     return Error(ErrorCode::unimplemented,
                  "fabric '" + info().name + "' has one queue for each rank");
   }

@@ -26,6 +26,11 @@ void take_fine_read(FineRead& read, std::byte* value, size_t bytes, CallSite sit
   FineEngine::of(*read.context).take(read, value, bytes, site);
 }
 
+void read_fine_now(Context& context, global_ptr<const std::byte> source, std::byte* value,
+                   size_t bytes, CallSite site) {
+  FineEngine::of(context).read_now({"fine_region::value", site}, source, value, bytes);
+}
+
 void drop_fine_read(const FineRead& read) { FineEngine::of(*read.context).drop(read); }
 
 void fine_write(Context& context, const std::byte* source, global_ptr<std::byte> destination,

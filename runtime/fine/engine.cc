@@ -1,6 +1,7 @@
 #include "runtime/fine/engine.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <span>
 #include <string>
@@ -24,13 +25,26 @@ using State = Box::State;
 constexpr model::Path kPath = model::Path::network;
 constexpr const char* kRead = "fine_region::read";
 
+// The first bytes of a value, as far as they fit.
+uint64_t first_word(const std::byte* value, size_t bytes) {
+  uint64_t word = 0;
+  if (bytes == sizeof word) {
+    std::memcpy(&word, value, sizeof word);
+  } else {
+    std::memcpy(&word, value, std::min(bytes, sizeof word));
+  }
+  return word;
+}
+
 }  // namespace
 
 FineEngine::FineEngine(detail::ContextState& state)
     : Keeper(state.memory.keepers()),
       state_(state),
       waits_(state.job.observers().debug() != nullptr),
-      all_mapped_(state.memory.all_shared()) {}
+      all_mapped_(state.memory.all_shared()) {
+  hints_.fill(ReadCache::kNone);
+}
 
 FineEngine& FineEngine::of(Context& context) {
   detail::ContextState& state = context.state();
@@ -64,7 +78,7 @@ void FineEngine::leave(uint32_t region) {
   bulk_->accompany(nullptr);
   end_visit();
   keep_nothing();
-  ++epoch_;
+  give_up();
 }
 
 void FineEngine::begin_visit(CallSite site) {
@@ -87,9 +101,9 @@ void FineEngine::begin_visit(CallSite site) {
 
 void FineEngine::go_by(plan::FineMethod method) {
   method_ = method;
-  gap_bytes_ = method == plan::FineMethod::boxes
-                   ? plan::fine_gap_bytes(state_.job.compiled().path(kPath))
-                   : 0;
+  const plan::CompiledPath* const costs = state_.job.compiled().path(kPath);
+  gap_bytes_ = method == plan::FineMethod::boxes ? plan::fine_gap_bytes(costs) : 0;
+  block_shift_ = static_cast<unsigned>(std::countr_zero(plan::fine_block_bytes(costs)));
 }
 
 // What waits for each access in order to compare, and is found to be far slower, need not go on so.
@@ -114,9 +128,8 @@ void FineEngine::end_visit() {
             request, visits.plan(),
             {.predicted_s = visits.plan().predicted_s * visits.share(), .detail = tally_.text()}),
         took_s, "region of " + bytes_text(scope.last_bytes), [&] {
-          return visits.is_forced()
-                     ? std::string()
-                     : detail::explain_command<plan::FineMechanism>(state_, request, kPath);
+          return detail::explain_command<plan::FineMechanism>(state_, request, visits.plan().reason,
+                                                              kPath);
         });
   });
   if (!visits.is_due()) return;
@@ -129,8 +142,13 @@ void FineEngine::end_visit() {
 
 uint64_t FineEngine::epoch() {
   const uint64_t acquires = state_.operations.acquire_epoch();
-  if (std::exchange(acquires_, acquires) != acquires) ++epoch_;
+  if (std::exchange(acquires_, acquires) != acquires) give_up();
   return epoch_;
+}
+
+void FineEngine::give_up() {
+  ++epoch_;
+  cache_.forget_idle();
 }
 
 // --- reads ---------------------------------------------------------------------------------------
@@ -168,9 +186,7 @@ FineRead FineEngine::read(const rma::Call& call, global_ptr<const std::byte> sou
   return {context_, number, open_.empty() ? 0 : open_.back(), begin};
 }
 
-// A box that holds these bytes, or will. What is not to grow is sent at once.
-uint32_t FineEngine::box_for(rank_t rank, uint64_t begin, uint64_t end) {
-  if (const uint32_t number = growing(rank, begin, end); number != ReadCache::kNone) return number;
+uint32_t FineEngine::add_box(rank_t rank, uint64_t begin, uint64_t end) {
   const uint32_t number = cache_.add(rank, begin, end, [this](const rma::SlotUse& use) {
     if (!state_.operations.is_over(use)) return false;
     bulk_->finish(use);  // whose slot has not been given back
@@ -179,6 +195,13 @@ uint32_t FineEngine::box_for(rank_t rank, uint64_t begin, uint64_t end) {
   keep(rank, begin, end);
   ++tally_.boxes;
   tally_.box_bytes += end - begin;
+  return number;
+}
+
+// A box that holds these bytes, or will. What is not to grow is sent at once.
+uint32_t FineEngine::box_for(rank_t rank, uint64_t begin, uint64_t end) {
+  if (const uint32_t number = growing(rank, begin, end); number != ReadCache::kNone) return number;
+  const uint32_t number = add_box(rank, begin, end);
   const bool lists = method_ == plan::FineMethod::lists;
   const bool grows = method_ == plan::FineMethod::boxes && end - begin < plan::kFineBoxBytes;
   if (!lists && !grows) {
@@ -300,6 +323,10 @@ void FineEngine::arrive(Box& box) {
   bulk_->finish(box.use);
   box.state = State::here;
   ++statistics_.waits;
+  end_burst();
+}
+
+void FineEngine::end_burst() {
   if (!std::exchange(in_burst_, false)) return;
   ++burst_;
   ++tally_.bursts;
@@ -325,6 +352,104 @@ void FineEngine::take(FineRead& read, std::byte* value, size_t bytes, CallSite s
 
 void FineEngine::drop(const FineRead& read) {
   if (read.box != FineRead::kNoBox) --cache_[read.box].waiting;
+}
+
+// --- reads whose values are used at once ---------------------------------------------------------
+
+void FineEngine::read_now(const rma::Call& call, global_ptr<const std::byte> source,
+                          std::byte* value, size_t bytes) {
+  const auto inside = state_.exclusive();
+  const rank_t rank = source.where();
+  const uint64_t begin = source.offset();
+  const uint64_t end = begin + bytes;
+  state_.memory.check(call, rank, begin, bytes, rma::Access::get);
+  bulk::Laps laps(state_.job.fabric(), measures());
+  ++tally_.reads.count;
+  tally_.reads.bytes += bytes;
+  ++tally_.fetched;
+  ++tally_.at_once;
+  bulk_->before_access();
+  if (run_.overlaps(rank, begin, end)) send_writes();
+  const bool keeps =
+      is_active() && options_.keeps && method_ == plan::FineMethod::boxes && bytes > 0;
+  // A program that reads the same value once more waits for it to change.
+  const bool polls = std::exchange(last_source_, source) == source;
+  Box* box = keeps ? kept(rank, begin, end) : nullptr;
+  laps.to(tally_.reads.check_s);
+  if (box != nullptr && !polls) {
+    ++statistics_.served;
+    ++box->served;
+    ahead_.served();
+    state_.memory.copy_here(value, box->bytes.data() + (begin - box->begin), bytes);
+    last_value_ = first_word(value, bytes);
+    return laps.to(tally_.reads.copy_s);
+  }
+  state_.operations.combiner().flush();  // puts before it leave first
+  box = keeps && box == nullptr && ahead_.pays() ? fetch_block(rank, begin, end) : nullptr;
+  if (box != nullptr) {
+    state_.memory.copy_here(value, box->bytes.data() + (begin - box->begin), bytes);
+  } else {
+    fetch_one(call, source, value, bytes);
+  }
+  laps.to(tally_.reads.wait_s);
+  // What is kept, by other mechanisms too, may be older than the change.
+  const uint64_t before = std::exchange(last_value_, first_word(value, bytes));
+  if (polls && (before != last_value_ || bytes > sizeof before)) state_.operations.acquire();
+  limit_waiting();
+}
+
+Box* FineEngine::kept(rank_t rank, uint64_t begin, uint64_t end) {
+  if (++looks_ % kLooks == 0) now_s_ = state_.job.fabric().now_s();
+  const uint64_t in_epoch = epoch();
+  const auto holds = [&](uint32_t number) {
+    if (number == ReadCache::kNone) return false;
+    const Box& box = cache_[number];
+    return box.state == State::here && !box.stale && box.epoch == in_epoch &&
+           box.covers(rank, begin, end);
+  };
+  uint32_t& hint = hints_[((begin >> block_shift_) + uint64_t{rank} * 37) % kHints];
+  if (!holds(hint)) {
+    const uint32_t found = cache_.find(rank, begin, end, in_epoch);
+    if (!holds(found)) return nullptr;
+    hint = found;
+  }
+  Box& box = cache_[hint];
+  const bool is_block = box.begun_s > 0;
+  if (is_block && (box.served >= kMostServed || ahead_.refreshes(box.begun_s, now_s_))) {
+    box.stale = true;
+    return nullptr;
+  }
+  return &box;
+}
+
+// Null for a range that is not within one block.
+Box* FineEngine::fetch_block(rank_t rank, uint64_t begin, uint64_t end) {
+  const uint64_t from = begin >> block_shift_ << block_shift_;
+  const uint64_t to =
+      std::min<uint64_t>(from + (uint64_t{1} << block_shift_), state_.memory.segment().size());
+  if (end > to) return nullptr;
+  const double begun_s = state_.job.fabric().now_s();
+  const uint32_t number = add_box(rank, from, to);
+  send_single(number);
+  Box& box = cache_[number];
+  box.begun_s = now_s_ = begun_s;
+  bulk_->finish(box.use);
+  box.state = State::here;
+  ++statistics_.waits;
+  end_burst();
+  ahead_.fetched_block(state_.job.fabric().now_s() - begun_s);
+  return &box;
+}
+
+void FineEngine::fetch_one(const rma::Call& call, global_ptr<const std::byte> source,
+                           std::byte* value, size_t bytes) {
+  const double begun_s = state_.job.fabric().now_s();
+  context_->rget(source, value, bytes, call.site()).wait(call.site());
+  now_s_ = state_.job.fabric().now_s();
+  ahead_.fetched_one(now_s_ - begun_s);
+  ++tally_.boxes;
+  tally_.box_bytes += bytes;
+  ++tally_.bursts;
 }
 
 void FineEngine::issue() {
@@ -402,6 +527,7 @@ void FineEngine::put_and_wait(const rma::Call& call, const std::byte* source,
 // What is held back will be read after the store. What was to be read before it is here, but where
 // the store is not this rank's to order.
 void FineEngine::stored(rank_t rank, uint64_t offset, uint64_t bytes) {
+  if (state_.operations.acquire_epoch() != acquires_) return;  // all is stale
   cache_.for_each_overlapping(rank, offset, offset + bytes, [](Box& box) {
     if (box.state != State::held) box.stale = true;
   });
@@ -411,6 +537,20 @@ void FineEngine::before(rma::Access access, rank_t target, uint64_t offset, size
   if (own_) return;
   if (access != rma::Access::get || bytes == 0) return complete();
   if (run_.overlaps(target, offset, offset + bytes)) send_writes();
+}
+
+// Where regions are across barriers, what lies between two of them is a visit. The second one
+// begins an acquire epoch, so that nothing is kept that was there before.
+void FineEngine::arrived() {
+  if (!is_active() || !options_.across_barriers) return;
+  complete();
+  end_visit();
+  keep_nothing();
+  give_up();
+}
+
+void FineEngine::synchronised(CallSite site) {
+  if (!is_active() && !open_.empty() && options_.across_barriers) begin_visit(site);
 }
 
 void FineEngine::complete() {

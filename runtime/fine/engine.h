@@ -9,11 +9,15 @@
 //   * Writes are put together while they follow each other (write_run.h), and carried out by the
 //     engine of bulk regions (runtime/bulk), whose puts are in effect at once for this rank. That
 //     asks this one before anything could show that a read or a write is not complete.
-//   * By which method is decided for each place where regions begin (visit.h).
+//   * Reads whose values are used at once have nothing to be in flight with: they are fetched by
+//     themselves, or with the block around them, which serves later ones (read_ahead.h).
+//   * By which method is decided for each place where regions begin (visit.h), or, in regions
+//     across barriers, for each place of a barrier.
 //
 // In debug mode, and where loads and stores reach the memory, accesses do not come here.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -27,6 +31,7 @@
 #include "runtime/bulk/companion.h"
 #include "runtime/bulk/engine.h"
 #include "runtime/decide/site_table.h"
+#include "runtime/fine/read_ahead.h"
 #include "runtime/fine/read_cache.h"
 #include "runtime/fine/visit.h"
 #include "runtime/fine/write_run.h"
@@ -59,6 +64,9 @@ class FineEngine final : public rma::Mechanism, private rma::Keeper, private bul
   detail::FineRead read(const rma::Call& call, global_ptr<const std::byte> source, size_t bytes);
   void take(detail::FineRead& read, std::byte* value, size_t bytes, CallSite site);
   void drop(const detail::FineRead& read);
+  /// A read whose value is used at once, out of reach of loads and stores.
+  void read_now(const rma::Call& call, global_ptr<const std::byte> source, std::byte* value,
+                size_t bytes);
   void write(const rma::Call& call, const std::byte* source, global_ptr<std::byte> destination,
              size_t bytes);
   /// Sends what is held back.
@@ -76,10 +84,17 @@ class FineEngine final : public rma::Mechanism, private rma::Keeper, private bul
   static constexpr size_t kHeldBoxes = 8;
   static constexpr size_t kListedBoxes = 256;
   static constexpr double kForever = std::numeric_limits<double>::infinity();
+  static constexpr size_t kHints = 256;
+  // Looks for a block from one look at the clock to the next.
+  static constexpr uint32_t kLooks = 16;
+  // Reads that a block serves, also where the clock stands still: a program may poll.
+  static constexpr uint32_t kMostServed = 1U << 18U;
 
   // As a keeper, and as a companion.
   void stored(rank_t rank, uint64_t offset, uint64_t bytes) override;
   void before(rma::Access access, rank_t target, uint64_t offset, size_t bytes) override;
+  void arrived() override;
+  void synchronised(CallSite site) override;
 
   void complete();
   bool is_active() const { return scope_ != nullptr; }
@@ -88,8 +103,11 @@ class FineEngine final : public rma::Mechanism, private rma::Keeper, private bul
   bool measures() const { return is_active() && scope_->visits.measures(); }
   // The number of times that copies have become stale.
   uint64_t epoch();
+  // All copies become stale.
+  void give_up();
 
   // Reads.
+  uint32_t add_box(rank_t rank, uint64_t begin, uint64_t end);
   uint32_t box_for(rank_t rank, uint64_t begin, uint64_t end);
   uint32_t growing(rank_t rank, uint64_t begin, uint64_t end);
   void send_reads();
@@ -98,6 +116,12 @@ class FineEngine final : public rma::Mechanism, private rma::Keeper, private bul
   void limit_flights();
   void begin_flight(Box& box, const rma::SlotUse& use, uint64_t in_epoch);
   void arrive(Box& box);
+  void end_burst();
+  // Reads whose values are used at once. Null: no block serves them.
+  Box* kept(rank_t rank, uint64_t begin, uint64_t end);
+  Box* fetch_block(rank_t rank, uint64_t begin, uint64_t end);
+  void fetch_one(const rma::Call& call, global_ptr<const std::byte> source, std::byte* value,
+                 size_t bytes);
   // Writes.
   void complete_reads_of(rank_t rank, uint64_t begin, uint64_t end);
   void send_writes();
@@ -138,6 +162,14 @@ class FineEngine final : public rma::Mechanism, private rma::Keeper, private bul
   uint64_t burst_ = 1;                // its number, among those of all regions
   bool in_burst_ = false;             // something was sent in it
   std::vector<uint64_t> last_burst_;  // by rank, in which something was sent there
+
+  ReadAhead ahead_;
+  unsigned block_shift_ = 0;
+  std::array<uint32_t, kHints> hints_;  // where blocks may be, by hash
+  uint32_t looks_ = 0;
+  double now_s_ = 0;                         // when the clock was last looked at
+  global_ptr<const std::byte> last_source_;  // of those that are used at once
+  uint64_t last_value_ = 0;                  // its first bytes
 
   WriteRun run_;
   rma::Call writer_{nullptr};

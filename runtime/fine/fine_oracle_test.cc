@@ -124,6 +124,8 @@ class FineProgram {
       std::memcpy(&value, here, sizeof(T));
       if (kind == 0) {
         ASSERT_EQ(context_.rget(there), value);
+      } else if (kind < 4) {
+        ASSERT_EQ(region_->value(there), value);
       } else {
         awaited.push_back({region_->read(there), value});
       }

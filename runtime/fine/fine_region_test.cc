@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -90,6 +91,59 @@ TEST_P(FineRegion, ReadsFarFromEachOtherAreInFlightTogether) {
     }
     if (defers(context)) {
       EXPECT_EQ(fine_statistics(context).gets, 40U);
+    }
+    context.barrier();
+  });
+}
+
+TEST_P(FineRegion, ValuesThatAreUsedAtOnceAreServedFromBlocks) {
+  constexpr size_t kWords = 1000;
+  constexpr size_t kReads = 2000;
+  on_ranks(2, [](Context& context) {
+    const auto mine = words(context, kWords, 1000 * context.rank_me());
+    const auto there = of_next(context, mine);
+    const uint64_t first = 1000 * (1 - context.rank_me());
+    std::mt19937_64 random(context.rank_me());
+    fine_region fine(context, {.across_barriers = true});
+    for (uint64_t turn = 1; turn <= 3; ++turn) {
+      context.local(mine)[3] = turn;
+      context.barrier();
+      const uint64_t served = fine_statistics(context).served;
+      for (size_t i = 0; i < kReads; ++i) {
+        const uint64_t at = random() % kWords;
+        ASSERT_EQ(fine.value(there + static_cast<std::ptrdiff_t>(at)), at == 3 ? turn : first + at);
+      }
+      if (defers(context)) {
+        EXPECT_GT(fine_statistics(context).served - served, kReads / 2);
+      }
+      // What this rank writes it reads, by whatever call.
+      fine.write(there + 10, first + 10);
+      ASSERT_EQ(fine.value(there + 10), first + 10);
+      context.rput(uint64_t{7}, there + 12);
+      ASSERT_EQ(fine.value(there + 12), 7U);
+      context.rput(first + 12, there + 12);
+      ASSERT_EQ(fine.value(there + 12), first + 12);
+      context.barrier();
+    }
+  });
+}
+
+// A program that reads a value again and again sees that it has changed, and what was changed
+// before it.
+TEST_P(FineRegion, AProgramThatPollsGetsOn) {
+  on_ranks(3, [](Context& context) {
+    const auto there = context.on_rank(words(context, 8, 0), 0);
+    fine_region fine(context, {.across_barriers = true});
+    context.barrier();
+    if (context.rank_me() == 1) {
+      for (std::ptrdiff_t i = 0; i < 40; ++i) static_cast<void>(fine.value(there + i % 8));
+      while (fine.value(there + 3) == 3) {
+      }
+      EXPECT_EQ(fine.value(there + 3), 100U);
+      EXPECT_EQ(fine.value(there + 5), 77U);
+    } else if (context.rank_me() == 2) {
+      context.rput(uint64_t{77}, there + 5);
+      context.rput(uint64_t{100}, there + 3);
     }
     context.barrier();
   });

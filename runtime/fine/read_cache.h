@@ -35,6 +35,8 @@ struct Box {
   uint32_t waiting = 0;  ///< values that will be taken from it
   uint64_t epoch = 0;    ///< in which its bytes hold, from State::flying on
   rma::SlotUse use;      ///< of State::flying
+  double begun_s = 0;    ///< of blocks: when they were asked for
+  uint32_t served = 0;   ///< of blocks: reads
   std::vector<std::byte> bytes;
 
   bool covers(rank_t of, uint64_t from, uint64_t to) const {
@@ -76,6 +78,8 @@ class ReadCache {
     box.state = Box::State::held;
     box.stale = false;
     box.waiting = 0;
+    box.begun_s = 0;
+    box.served = 0;
     enter(number);
     return number;
   }
@@ -96,6 +100,25 @@ class ReadCache {
     bytes_ -= box.bytes.capacity();
     box.bytes.resize(box.end - box.begin);
     bytes_ += box.bytes.capacity();
+  }
+
+  /// Boxes that no value waits for hold no more: others follow under their numbers, in their memory
+  /// as far as that is within the limit.
+  void forget_idle() {
+    for (auto place = places_.begin(); place != places_.end();) {
+      Box& box = boxes_[place->second].box;
+      if (box.state != Box::State::here || box.waiting > 0) {
+        ++place;
+        continue;
+      }
+      if (bytes_ > limit_) {
+        bytes_ -= box.bytes.capacity();
+        std::vector<std::byte>().swap(box.bytes);
+      }
+      idle_.push_back(place->second);
+      place = places_.erase(place);
+    }
+    if (places_.empty()) longest_ = 0;
   }
 
   /// Visits all boxes that overlap a range: visit(box).
@@ -125,9 +148,15 @@ class ReadCache {
     longest_ = std::max(longest_, box.end - box.begin);
   }
 
-  // While there is memory left, another one; else one that no value waits for, by turns.
+  // One that is idle; while there is memory left, another one; else one that no value waits for, by
+  // turns.
   template <typename IsOver>
   uint32_t unused(const IsOver& is_over) {
+    if (!idle_.empty()) {
+      const uint32_t number = idle_.back();
+      idle_.pop_back();
+      return number;
+    }
     if (bytes_ + sizeof(Entry) <= limit_) return another();
     for (size_t look = 0; look < std::min(kLooks, boxes_.size()); ++look) {
       hand_ = hand_ + 1 < boxes_.size() ? hand_ + 1 : 0;
@@ -146,7 +175,8 @@ class ReadCache {
   }
 
   std::deque<Entry> boxes_;
-  Places places_;  // numbers of boxes, by rank and beginning
+  Places places_;               // numbers of boxes, by rank and beginning
+  std::vector<uint32_t> idle_;  // those that are not there
   size_t limit_ = 0;
   size_t bytes_ = 0;
   uint64_t longest_ = 0;

@@ -103,6 +103,29 @@ TEST(ReadCache, ReusesWhatNoValueWaitsFor) {
   EXPECT_EQ(cache.find(0, 32, 40, 1), first);
 }
 
+TEST(ReadCache, ForgetsWhatNoValueWaitsFor) {
+  ReadCache cache;
+  cache.limit(kPlenty);
+  const uint32_t idle = cache.add(0, 0, 64, all_over);
+  const uint32_t awaited = cache.add(0, 64, 128, all_over);
+  const uint32_t held = cache.add(0, 128, 136, all_over);
+  land(cache, idle, 1);
+  land(cache, awaited, 1);
+  cache[awaited].waiting = 1;
+  const size_t bytes = cache.bytes();
+  cache.forget_idle();
+  EXPECT_EQ(cache.find(0, 0, 64, 1), ReadCache::kNone);
+  EXPECT_EQ(cache.find(0, 64, 128, 1), awaited);
+  EXPECT_EQ(cache.find(0, 128, 136, 1), held);
+  EXPECT_EQ(cache.add(1, 0, 64, all_over), idle);
+  land(cache, idle, 2);
+  EXPECT_EQ(cache.find(1, 0, 64, 2), idle);
+  EXPECT_EQ(cache.bytes(), bytes) << "in the same memory";
+  cache.limit(0);
+  cache.forget_idle();
+  EXPECT_LT(cache.bytes(), bytes);
+}
+
 TEST(ReadCache, KeepsToItsMemory) {
   ReadCache cache;
   constexpr size_t kLimit = 10000;

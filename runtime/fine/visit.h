@@ -18,7 +18,8 @@ namespace stripline::fine {
 struct Tally {
   bulk::CallTally reads;   ///< out of reach of loads and stores
   bulk::CallTally writes;  ///< likewise
-  uint64_t fetched = 0;    ///< reads that no earlier one had fetched for
+  uint64_t fetched = 0;    ///< reads that no earlier one had fetched for; all that are used at once
+  uint64_t at_once = 0;    ///< reads whose values are used at once
   uint64_t boxes = 0;
   uint64_t box_bytes = 0;
   uint64_t bursts = 0;   ///< times that the program waited for what it had read since the last time
@@ -44,6 +45,7 @@ struct Tally {
     request.write_bytes = puts == 0 ? request.write_bytes : mean(writes.bytes, puts);
     request.compute_s = std::max(0.0, seconds - calls_s());
     request.in_flight = in_flight;
+    request.at_once = 2 * at_once > reads.count;
     return request;
   }
   /// For traces.

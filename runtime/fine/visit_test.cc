@@ -38,7 +38,10 @@ TEST(FineVisit, IsWhatThePlannerIsAsked) {
   EXPECT_EQ(request.write_bytes, 32U);
   EXPECT_DOUBLE_EQ(request.compute_s, 1e-3 - 4e-5);
   EXPECT_EQ(request.in_flight, 7U);
+  EXPECT_FALSE(request.at_once);
   EXPECT_TRUE(plan::FineMechanism::request_of(request).ok());
+  tally.at_once = 60;
+  EXPECT_TRUE(tally.request(1e-3, 7).at_once);
 }
 
 constexpr size_t kReads = 64;

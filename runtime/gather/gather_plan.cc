@@ -479,7 +479,7 @@ void Gather::enter_phase(const char* name, CallSite site, const std::string& pha
   rma::CollectiveScope scope(state, name, site, phase.c_str());
   scope.returns_early();
   sync::Group& all = state.mechanisms.groups().world();
-  all.order.enter(all, {.kind = sync::Collective::gather_plan});
+  all.order.enter(all, {.kind = sync::Collective::phase});
 }
 
 // What is predicted is when an owner's elements are here; what is measured, how long the rank has
@@ -495,12 +495,13 @@ void Gather::note(decide::Trace& trace, CallSite site) const {
       {.predicted_s = 0,
        .detail = "of " + count_text(all.owners, "rank") + ", " +
                  exact_bytes_text(all.bytes_received) + paid});
-  trace.note(site, stripline::hash_of(all.reads, all.bytes_received), choice, waited_s_, "gather",
-             [&] {
-               return largest.by_planner ? explain_command<plan::GatherMechanism>(
-                                               context_.state(), largest.request, largest.path)
-                                         : std::string();
-             });
+  trace.note(
+      site, stripline::hash_of(all.reads, all.bytes_received), choice, waited_s_, "gather", [&] {
+        return largest.by_planner
+                   ? explain_command<plan::GatherMechanism>(context_.state(), largest.request,
+                                                            largest.decision.reason, largest.path)
+                   : std::string();
+      });
 }
 
 }  // namespace

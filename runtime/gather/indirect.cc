@@ -261,7 +261,7 @@ IndirectKey IndirectLoop::Engine::key() const {
 // which nothing is known yet, and what the baseline takes says how far the model may be trusted.
 void IndirectLoop::Engine::decide_on(decide::Site<plan::IndirectPlan>& site,
                                      double compute_s) const {
-  if (compute_s < 0) {
+  if (compute_s < 0 && costs() != nullptr) {
     return site.decide(decide::kBaseline, make(decide::kBaseline, compute_s));
   }
   const plan::IndirectPlan plan = plan::plan_indirect(request_for(compute_s), costs());
@@ -492,13 +492,12 @@ void IndirectLoop::Engine::finish() {
 }
 
 void IndirectLoop::Engine::note(decide::Trace& trace, double seconds) const {
-  const bool planned = execution_.site() != nullptr;
+  const plan::IndirectPlan& plan = execution_.plan();
   const plan::IndirectRequest request = request_for(execution_.compute_s());
   trace.note(site_, stripline::hash_of(key().shape),
-             decide::choice_of<plan::IndirectMechanism>(request, execution_.plan()), seconds,
+             decide::choice_of<plan::IndirectMechanism>(request, plan), seconds,
              count_text(iterations_, "iteration") + " of " + count_text(reads_, "read"), [&] {
-               return planned ? explain_command<plan::IndirectMechanism>(state_, request, path_)
-                              : std::string();
+               return explain_command<plan::IndirectMechanism>(state_, request, plan.reason, path_);
              });
 }
 

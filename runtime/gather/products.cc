@@ -190,8 +190,8 @@ void ProductEngine::note(decide::Trace& trace, double seconds) const {
       decide::choice_of<plan::ProductMechanism>(
           request_, execution_.plan(), {.detail = "of " + count_text(entries, "entry", "entries")}),
       seconds, "sparse product", [&] {
-        return given_ ? std::string()
-                      : explain_command<plan::ProductMechanism>(state_, request_, path_);
+        return explain_command<plan::ProductMechanism>(state_, request_, execution_.plan().reason,
+                                                       path_);
       });
 }
 

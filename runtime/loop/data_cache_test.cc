@@ -416,6 +416,7 @@ TEST_P(DataCacheOnNetworks, StoresElsewhereLeaveWhatIsKept) {
 
 // A put that was in flight when the loop read may have come later than the read.
 TEST_P(DataCacheOnNetworks, PutsThatWereUnderWayAreSeenOnceTheyAreComplete) {
+  const bootstrap::WithoutDebugMode conflicts;  // reading what is being put is one
   on_ranks(2, [&](Context& context) {
     const auto data = *context.new_symmetric_array<double>(1 << 17);
     context.barrier();

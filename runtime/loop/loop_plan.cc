@@ -186,11 +186,9 @@ void LoopEngine::note(decide::Trace& trace, double seconds) const {
   const bool cut = plan().schedule != plan::Schedule::vectorised;
   const std::string detail =
       cut && strips_ != plan().count ? "in " + count_text(strips_, "strip") : std::string();
-  // No command where the planner was not asked.
   const auto command = [this] {
-    if (site_ == nullptr) return std::string();
     return explain_command<plan::StripMechanism>(state_, request_for(execution_.compute_s()),
-                                                 path_);
+                                                 plan().reason, path_);
   };
   trace.note(call_, request_.total_bytes * 2 + static_cast<uint64_t>(direction_),
              decide::choice_of<plan::StripMechanism>(request_, plan(), {.detail = detail}), seconds,

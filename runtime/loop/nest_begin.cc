@@ -169,10 +169,10 @@ void NestEngine::note(decide::Trace& trace, double seconds) const {
   }
   const plan::NestPlan& done = plan();
   // No command where the planner was not asked.
-  const auto command = [this] {
-    if (site_ == nullptr || !use_model_) return std::string();
+  const auto command = [&] {
+    if (site_ == nullptr) return std::string();
     return explain_command<plan::NestMechanism>(
-        state_, request_of(state_, site_->key, execution_.compute_s()));
+        state_, request_of(state_, site_->key, execution_.compute_s()), done.reason);
   };
   trace.note(call_, shape,
              decide::choice_of<plan::NestMechanism>(

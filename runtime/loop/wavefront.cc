@@ -268,7 +268,7 @@ void WavefrontEngine::receive() {
 void WavefrontEngine::note(decide::Trace& trace, double seconds) const {
   const plan::WavefrontPlan& plan = execution_.plan();
   double predicted_s = 0;  // of this stage; the plan's is of a sweep
-  const plan::WavefrontRequest request = request_for(execution_.compute_s());
+  const plan::WavefrontRequest request = request_for(std::max(execution_.compute_s(), 0.0));
   const bool unplanned = execution_.site() != nullptr && execution_.compute_s() < 0;
   const bool planned = execution_.site() != nullptr && !unplanned;
   if (planned && plan.reason != plan::Reason::no_model) {
@@ -278,17 +278,18 @@ void WavefrontEngine::note(decide::Trace& trace, double seconds) const {
     const plan::WavefrontTime time = plan::predict_wavefront(of_rank, *costs_, plan.pieces);
     predicted_s = takes_over() && options_.all_busy ? time.step_s : time.busy_s;
   }
-  trace.note(stage_.call,
-             stripline::hash_of(stage_.leaves, stage_.lines, stage_.line_bytes, takes_over()),
-             decide::choice_of<plan::WavefrontMechanism>(
-                 request, plan, {.unplanned = unplanned, .predicted_s = predicted_s}),
-             seconds,
-             "crossing " + std::to_string(stage_.leaves) + ", " + std::to_string(stage_.lines) +
-                 " x " + exact_bytes_text(stage_.line_bytes),
-             [&] {
-               return planned ? explain_command<plan::WavefrontMechanism>(state_, request, path_)
-                              : std::string();
-             });
+  trace.note(
+      stage_.call, stripline::hash_of(stage_.leaves, stage_.lines, stage_.line_bytes, takes_over()),
+      decide::choice_of<plan::WavefrontMechanism>(
+          request, plan, {.unplanned = unplanned, .predicted_s = predicted_s}),
+      seconds,
+      "crossing " + std::to_string(stage_.leaves) + ", " + std::to_string(stage_.lines) + " x " +
+          exact_bytes_text(stage_.line_bytes),
+      [&] {
+        return unplanned
+                   ? std::string()
+                   : explain_command<plan::WavefrontMechanism>(state_, request, plan.reason, path_);
+      });
 }
 
 void WavefrontEngine::finish() {

@@ -213,10 +213,10 @@ TEST(AtomicDomain, PicksThePathThatAllRanksShare) {
   }
 }
 
-TEST(AtomicDomain, FollowsTheTunedChoiceWhereThereIsOne) {
+TEST(AtomicDomain, IsByTheMethodThatARuleForces) {
   for (const auto& fabric : bootstrap::fabrics_under_test()) {
     bootstrap::ThreadGroupOptions group = group_on(fabric, 2);
-    group.context.tuning = "atomic.way=message";
+    group.context.tuning = "atomic:*:message";
     const Status ran = run_ranks(group, [](Context& context) {
       EXPECT_EQ(atomic_domain<int64_t>(context).path(), AtomicPath::message);
       if (!has_own_atomics(context)) return;

@@ -30,8 +30,9 @@ void CallTrace::note(ContextState& state, const TracedCall& call, std::optional<
       call.call,
       stripline::hash_of(request.direction, request.regions, request.region_bytes, call.path,
                          request.signalled),
-      decide::choice_of<plan::VisMechanism>(request, call.plan), seconds, what_of(call),
-      [&] { return explain_command<plan::VisMechanism>(state, request, call.path); });
+      decide::choice_of<plan::VisMechanism>(request, call.plan), seconds, what_of(call), [&] {
+        return explain_command<plan::VisMechanism>(state, request, call.plan.reason, call.path);
+      });
 }
 
 void CallTrace::begin(ContextState& state, uint32_t slot, uint32_t generation,

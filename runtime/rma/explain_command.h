@@ -12,23 +12,26 @@
 
 namespace stripline::detail {
 
-/// `command` of `stripline explain` with the job's model and these options. `path`: what it asks
-/// about. Empty without a model in a file, where the model has no such path, and where a command
-/// line holds no such command.
-std::string explain_command(const ContextState& state, std::string_view command,
-                            std::optional<model::Path> path, std::string_view options);
+/// `command` of `stripline explain` with these options and the job's model, or without one, if it
+/// decided nothing. `reason`: of the decision; `path`: what it is about. Empty where the planner
+/// was not asked, for a model in no file, and where a command line holds no such command.
+std::string explain_command(const ContextState& state, plan::Reason reason,
+                            std::string_view command, std::optional<model::Path> path,
+                            std::string_view options);
 
 /// The command for a request of a mechanism, over a path unless it plans by the whole model.
 template <plan::Mechanism M>
 std::string explain_command(const ContextState& state, const typename M::Request& request,
-                            model::Path path) {
+                            plan::Reason reason, model::Path path) {
   static_assert(std::is_same_v<typename M::Model, plan::CompiledPath>);
-  return explain_command(state, M::kWords.command, path, plan::command_of<M>(request));
+  return explain_command(state, reason, M::kWords.command, path, plan::command_of<M>(request));
 }
 template <plan::Mechanism M>
-std::string explain_command(const ContextState& state, const typename M::Request& request) {
+std::string explain_command(const ContextState& state, const typename M::Request& request,
+                            plan::Reason reason) {
   static_assert(std::is_same_v<typename M::Model, plan::CompiledModel>);
-  return explain_command(state, M::kWords.command, std::nullopt, plan::command_of<M>(request));
+  return explain_command(state, reason, M::kWords.command, std::nullopt,
+                         plan::command_of<M>(request));
 }
 
 }  // namespace stripline::detail

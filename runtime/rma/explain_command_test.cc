@@ -18,6 +18,8 @@
 namespace stripline::detail {
 namespace {
 
+constexpr auto kTuned = plan::Reason::tuned;
+
 // What stands behind `begin` in the same line.
 std::string rest_of_line(const std::string& text, const std::string& begin) {
   const size_t at = text.find(begin);
@@ -59,7 +61,7 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
         strip_for_blocks(
             context, std::span(blocks), {.self_check = false}, [] {},
             [](size_t, size_t, size_t, const double*) {});
-        // Not asked for: nothing to explain.
+        // The model is not to be asked.
         for_nest(
             context, {size_t{1}, size_t{99}}, {.use_model = false}, [](const double&) {},
             read(parts[0], i));
@@ -69,7 +71,8 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
   });
   const std::string said = ::testing::internal::GetCapturedStderr();
   ASSERT_TRUE(ran.ok()) << ran.error().message();
-  EXPECT_EQ(said.find("(nest of 1 x 99)"), std::string::npos) << said;
+  EXPECT_NE(said.find("(nest of 1 x 99)\n    stripline explain nest none '"), std::string::npos)
+      << said;
 
   EXPECT_NE(said.find(" --blocks 2 --peers 2 --uneven --largest-block 8064 "), std::string::npos)
       << said;
@@ -119,7 +122,8 @@ TEST(ExplainCommand, OfALoopSaysWhenPeersServe) {
     request.compute_s = 0;
     request.slot_alignment = plan::kUsualSlotAlignment;
     const auto command = [&] {
-      return explain_command<plan::StripMechanism>(context.state(), request, model::Path::network);
+      return explain_command<plan::StripMechanism>(context.state(), request, kTuned,
+                                                   model::Path::network);
     };
     const std::string begin =
         "stripline explain loop " + file.path() + " --path inter-node --bytes 800 ";
@@ -137,9 +141,9 @@ TEST(ExplainCommand, OfASweepSaysWhatIsNotUsual) {
   const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
     const plan::WavefrontRequest usual{.lines = 5, .line_bytes = 0, .compute_s = 1.25e-5};
     const std::string begin = "stripline explain sweep " + file.path() + " --path inter-node ";
-    EXPECT_EQ(
-        explain_command<plan::WavefrontMechanism>(context.state(), usual, model::Path::network),
-        begin + "--stages 2 --lines 5 --line-bytes 0 --compute 1.25e-05");
+    EXPECT_EQ(explain_command<plan::WavefrontMechanism>(context.state(), usual, kTuned,
+                                                        model::Path::network),
+              begin + "--stages 2 --lines 5 --line-bytes 0 --compute 1.25e-05");
     const plan::WavefrontRequest chain{
         .lines = 7,
         .line_bytes = 24,
@@ -147,11 +151,11 @@ TEST(ExplainCommand, OfASweepSaysWhatIsNotUsual) {
         .stages = 0,
         .all_busy = false,
         .surroundings = {.nic_ranks = 4, .target_polls_only = true, .flag_with_data = true}};
-    EXPECT_EQ(
-        explain_command<plan::WavefrontMechanism>(context.state(), chain, model::Path::network),
-        begin +
-            "--stages 1 --lines 7 --line-bytes 24 --compute 0.0 --kind pipeline "
-            "--nic-ranks 4 --target-polls-only --flag-with-data");
+    EXPECT_EQ(explain_command<plan::WavefrontMechanism>(context.state(), chain, kTuned,
+                                                        model::Path::network),
+              begin +
+                  "--stages 1 --lines 7 --line-bytes 24 --compute 0.0 --kind pipeline "
+                  "--nic-ranks 4 --target-polls-only --flag-with-data");
   });
   EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
@@ -167,11 +171,13 @@ TEST(ExplainCommand, OfATransferSaysWhatIsNotUsual) {
     request.region_bytes = 8;
     request.extent_bytes = 80;
     request.message_header_bytes = plan::kStridedHeaderBytes + plan::kDimensionHeaderBytes;
-    EXPECT_EQ(explain_command<plan::VisMechanism>(context.state(), request, model::Path::network),
-              begin + "--regions 5 --region-bytes 8 --extent 80");
+    EXPECT_EQ(
+        explain_command<plan::VisMechanism>(context.state(), request, kTuned, model::Path::network),
+        begin + "--regions 5 --region-bytes 8 --extent 80");
     request.region_header_bytes = plan::kListRegionHeaderBytes;
-    EXPECT_EQ(explain_command<plan::VisMechanism>(context.state(), request, model::Path::network),
-              begin + "--regions 5 --region-bytes 8 --extent 80 --kind indexed");
+    EXPECT_EQ(
+        explain_command<plan::VisMechanism>(context.state(), request, kTuned, model::Path::network),
+        begin + "--regions 5 --region-bytes 8 --extent 80 --kind indexed");
     request.region_header_bytes = 0;
     request.direction = plan::Direction::put;
     request.message_header_bytes += 2 * plan::kDimensionHeaderBytes + plan::kSignalHeaderBytes;
@@ -184,16 +190,17 @@ TEST(ExplainCommand, OfATransferSaysWhatIsNotUsual) {
     request.surroundings.target_polls_only = true;
     request.signalled = true;
     request.surroundings.flag_with_data = true;
-    EXPECT_EQ(explain_command<plan::VisMechanism>(context.state(), request, model::Path::network),
-              begin +
-                  "--direction put --regions 5 --region-bytes 8 --extent 80 --dimensions 3 "
-                  "--local-regions 3 --class heavy --bounding-box --iov-limit 4 --signal "
-                  "--peers 2 --target-polls-only --flag-with-data --service-delay 5e-06");
+    EXPECT_EQ(
+        explain_command<plan::VisMechanism>(context.state(), request, kTuned, model::Path::network),
+        begin +
+            "--direction put --regions 5 --region-bytes 8 --extent 80 --dimensions 3 "
+            "--local-regions 3 --class heavy --bounding-box --iov-limit 4 --signal "
+            "--peers 2 --target-polls-only --flag-with-data --service-delay 5e-06");
   });
   EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
-TEST(ExplainCommand, IsNoneAboutAPathOfAModelWithoutAny) {
+TEST(ExplainCommand, AsksNoModelAboutAPathThatItDoesNotHave) {
   model::TunedModel without = model::example_model();
   without.network.clear();
   const ModelFile file("explain_command_test", without);
@@ -201,14 +208,36 @@ TEST(ExplainCommand, IsNoneAboutAPathOfAModelWithoutAny) {
   group.context.model_path = file.path();
   const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
     const ContextState& state = context.state();
+    const auto asks_none = [](const std::string& command) {
+      return command.find(" none") != std::string::npos;
+    };
     for (const auto path : {model::Path::network, model::Path::mapped, model::Path::cma}) {
-      EXPECT_EQ(explain_command<plan::StripMechanism>(state, {}, path), "");
-      EXPECT_EQ(explain_command<plan::WavefrontMechanism>(state, {}, path), "");
-      EXPECT_EQ(explain_command<plan::VisMechanism>(state, {}, path), "");
+      EXPECT_TRUE(asks_none(explain_command<plan::StripMechanism>(state, {}, kTuned, path)));
+      EXPECT_TRUE(asks_none(explain_command<plan::WavefrontMechanism>(state, {}, kTuned, path)));
+      EXPECT_TRUE(asks_none(explain_command<plan::VisMechanism>(state, {}, kTuned, path)));
     }
-    EXPECT_NE(explain_command<plan::NestMechanism>(state, {}), "");
+    EXPECT_NE(explain_command<plan::NestMechanism>(state, {}, kTuned), "");
   });
   EXPECT_TRUE(ran.ok()) << ran.error().message();
+}
+
+TEST(ExplainCommand, AsksNoModelAboutWhatWasDecidedWithoutOne) {
+  const ModelFile file("explain_command_test");
+  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 1);
+  for (const bool with_model : {false, true}) {
+    group.context.model_path = with_model ? file.path() : "";
+    const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+      const auto command = [&](plan::Reason reason) {
+        return explain_command<plan::VisMechanism>(context.state(), {.regions = 5}, reason,
+                                                   model::Path::network);
+      };
+      EXPECT_TRUE(command(plan::Reason::no_model).starts_with("stripline explain call none "));
+      EXPECT_EQ(command(kTuned).starts_with("stripline explain call none "), !with_model);
+      EXPECT_EQ(command(plan::Reason::forced), "");
+      EXPECT_EQ(command(plan::Reason::own_memory), "");
+    });
+    EXPECT_TRUE(ran.ok()) << ran.error().message();
+  }
 }
 
 // As in a worker, which gets its model with its assignment.
@@ -218,10 +247,11 @@ TEST(ExplainCommand, IsNoneForAModelThatIsInNoFile) {
     ContextState& state = context.state();
     const auto model = std::make_shared<const model::TunedModel>(model::example_model());
     ASSERT_TRUE(state.use_model(model).ok());
-    EXPECT_EQ(explain_command<plan::StripMechanism>(state, {}, model::Path::network), "");
-    EXPECT_EQ(explain_command<plan::NestMechanism>(state, {}), "");
-    EXPECT_EQ(explain_command<plan::WavefrontMechanism>(state, {}, model::Path::network), "");
-    EXPECT_EQ(explain_command<plan::VisMechanism>(state, {}, model::Path::network), "");
+    EXPECT_EQ(explain_command<plan::StripMechanism>(state, {}, kTuned, model::Path::network), "");
+    EXPECT_EQ(explain_command<plan::NestMechanism>(state, {}, kTuned), "");
+    EXPECT_EQ(explain_command<plan::WavefrontMechanism>(state, {}, kTuned, model::Path::network),
+              "");
+    EXPECT_EQ(explain_command<plan::VisMechanism>(state, {}, kTuned, model::Path::network), "");
   });
   EXPECT_TRUE(ran.ok()) << ran.error().message();
 }

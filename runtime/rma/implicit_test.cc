@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <stripline/atomic.h>
 #include <stripline/context.h>
 #include <stripline/vis.h>
 
@@ -235,6 +236,55 @@ TEST_P(ImplicitOnNetworks, SmallPutsTravelTogether) {
               combiner.statistics().landed);
     context.barrier();
     for (size_t i = 0; i < kPuts; ++i) ASSERT_EQ(context.local(*mine)[i], i);
+    context.barrier();
+  });
+}
+
+// Increments of one operand, sums of many, words of both sizes, and puts in between, forwards and
+// backwards.
+TEST_P(ImplicitOnNetworks, AtomicOperationsWithoutAResultTravelTogether) {
+  using detail::AtomicOp;
+  on_ranks(2, [](Context& context) {
+    constexpr size_t kCells = 1000;
+    constexpr uint64_t kRounds = 6;
+    const auto mine = context.new_symmetric_array<uint64_t>(3 * kCells);
+    ASSERT_TRUE(mine.ok());
+    const detail::AtomicDomain words(context, detail::AtomicType::uint64, AtomicPath::message);
+    const detail::AtomicDomain halves(context, detail::AtomicType::uint32, AtomicPath::message);
+    const rma::PutCombiner& combiner = context.state().operations.combiner();
+    const rank_t peer = 1 - context.rank_me();
+    const auto there = context.on_rank(*mine, peer);
+    const auto at = [&](size_t i, size_t part) {
+      return global_ptr<std::byte>(peer, there.offset() + (part * kCells + i) * sizeof(uint64_t));
+    };
+    const CallSite site = CallSite::current();
+    for (uint64_t round = 0; round < kRounds; ++round) {
+      for (size_t step = 0; step < kCells; ++step) {
+        const size_t i = round % 2 == 0 ? step : kCells - 1 - step;
+        words.start_together(AtomicOp::add, at(i, 0), 1, site);
+      }
+      for (size_t i = 0; i < kCells; ++i) {
+        words.start_together(AtomicOp::add, at(i, 1), i + round, site);
+        if (i % 7 == 0) halves.start_together(AtomicOp::bit_or, at(i, 2), 1U << round, site);
+        if (i % 10 == 0) {
+          const uint64_t value = i;
+          context.rput_nbi(&value, there + static_cast<std::ptrdiff_t>(2 * kCells + i + 1), 1);
+        }
+      }
+    }
+    context.fence();
+    EXPECT_EQ(combiner.statistics().atomics, kRounds * (2 * kCells + (kCells + 6) / 7));
+    EXPECT_LT(combiner.statistics().messages, kRounds * kCells / 20);
+    context.barrier();
+    const uint64_t* const here = context.local(*mine);
+    for (size_t i = 0; i < kCells; ++i) {
+      ASSERT_EQ(here[i], kRounds) << i;
+      ASSERT_EQ(here[kCells + i], kRounds * i + kRounds * (kRounds - 1) / 2) << i;
+      const uint64_t bits = i % 7 == 0 ? (uint64_t{1} << kRounds) - 1 : 0;
+      // A put may have come before the bits of another round, or behind them.
+      if (i % 10 == 1) continue;
+      ASSERT_EQ(here[2 * kCells + i], bits) << i;
+    }
     context.barrier();
   });
 }
@@ -531,6 +581,8 @@ TEST_F(ImplicitDeathTest, CombinedPutsAreCheckedAtTheTarget) {
     });
   };
   EXPECT_EXIT(send(8), ::testing::ExitedWithCode(3), "rank 0 sent combined puts");
+  EXPECT_EXIT(send(uint64_t{1} << 19), ::testing::ExitedWithCode(3),
+              "not well formed .atomic operations of 0 bytes");
   EXPECT_EXIT(send(uint64_t{9U << 20} << 20), ::testing::ExitedWithCode(3),
               "rank 0 sent combined puts");
 }

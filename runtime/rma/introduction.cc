@@ -42,6 +42,7 @@ void note_program_options(const Options& options, std::vector<Setting>& settings
   note("STRIPLINE_DATA_CACHE", options.data_cache != expected.data_cache,
        options.data_cache ? "1" : "0");
   note("STRIPLINE_BULK", options.bulk != expected.bulk, options.bulk ? "1" : "0");
+  note("STRIPLINE_COALESCE", options.coalesce != expected.coalesce, options.coalesce ? "1" : "0");
   note("STRIPLINE_TUNING", options.tuning != expected.tuning, options.tuning);
   note("STRIPLINE_MODEL_MAY_NOT_FIT", options.model_may_not_fit != expected.model_may_not_fit,
        options.model_may_not_fit ? "1" : "0");

@@ -50,7 +50,7 @@ class Mechanism {
     static_cast<void>(call), static_cast<void>(offset), static_cast<void>(bytes);
   }
   /// Memory that it has now, in proportion to what the program asks of it
-  /// (MemoryUse::update_bytes).
+  /// (MemoryUse::mechanism_bytes).
   virtual uint64_t buffer_bytes() const { return 0; }
 };
 

@@ -16,7 +16,6 @@ Operations::Operations(Job& job, Memory& memory, const am::Config& am_config)
       owner_(messages_, memory.segment(), job.failure()),
       bulk_(messages_, job.fabric(), memory.bulk(), job.rank(), job.ranks(), vis::Transfers::kBulk,
             job.failure()),
-      update_channel_(bulk_.open("updates", am::Purpose::work)),
       vis_(messages_, bulk_, job.fabric(), memory.segment(), job.ranks(), job.failure()),
       combiner_(messages_, bulk_, job.fabric(), memory.segment(), job.ranks(), job.failure()),
       get_combiner_(vis_, job.fabric(), job.ranks()),
@@ -24,9 +23,10 @@ Operations::Operations(Job& job, Memory& memory, const am::Config& am_config)
       rpc_calls_(job, messages_) {
   job.fabric().set_message_sink(&messages_);
   messages_.add_background(continuations_);
-  messages_.add_background(update_work_);
-  for (const char* handler : {kFetchedUpdates, kSingleUpdates, kAskUpdates, kAnswerUpdates}) {
-    messages_.id(handler);
+  for (size_t i = 0; i < users_.size(); ++i) {
+    users_[i].channel = bulk_.open(kMessageUsers[i].parcels, am::Purpose::work);
+    messages_.add_background(users_[i].work);
+    for (const char* const handler : kMessageUsers[i].handlers) messages_.id(handler);
   }
 }
 
@@ -63,6 +63,14 @@ void Operations::start_put_implicit(rank_t target, uint64_t offset, const std::b
   memory_.keepers().stored(target, offset, bytes);
   job_.activity().start("rput", target, bytes);
   combiner_.put(target, offset, source, bytes);
+}
+
+void Operations::start_atomic_implicit(const fabric::AtomicRequest& request, rank_t target,
+                                       uint64_t offset, ImplicitOperations& counted) {
+  counted.counter(target);  // a fence asks the combiner about it
+  memory_.keepers().stored(target, offset, fabric::bytes_of(request.type));
+  job_.activity().start("atomic operation", target, fabric::bytes_of(request.type));
+  combiner_.atomic(target, offset, request);
 }
 
 const std::byte* Operations::copy_to_bounce(const std::byte* source, size_t bytes, uint32_t slot) {

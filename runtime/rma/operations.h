@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "runtime/am/bulk.h"
 #include "runtime/am/late_background.h"
 #include "runtime/fabric/fabric.h"
+#include "runtime/message_users.h"
 #include "runtime/rma/bounce_ring.h"
 #include "runtime/rma/call.h"
 #include "runtime/rma/completion_slots.h"
@@ -53,19 +55,16 @@ class Operations {
 
   am::ActiveMessages& messages() { return messages_; }
   const am::ActiveMessages& messages() const { return messages_; }
-  /// The slots of transfers of many regions, of combined puts, and of updates.
+  /// The slots of transfers of many regions, of combined puts, and of users.
   am::Bulk& bulk() { return bulk_; }
   const am::Bulk& bulk() const { return bulk_; }
-  /// Its channel of updates (runtime/update), which is served from the first epoch on.
-  uint32_t update_channel() const { return update_channel_; }
-  /// The handler of replies to fetching updates, served from the first epoch on.
-  static constexpr const char* kFetchedUpdates = "fetched updates";
-  /// Handlers of updates that travel by themselves, and of what ranks ask each other about updates.
-  static constexpr const char* kSingleUpdates = "single updates";
-  static constexpr const char* kAskUpdates = "ask about updates";
-  static constexpr const char* kAnswerUpdates = "answer about updates";
-  /// What updates have to do in the background, from the first epoch on.
-  am::LateBackground& update_work() { return update_work_; }
+  /// What a mechanism of a folder above this one serves from when it is made: the channel of its
+  /// parcels, and its work in the background.
+  struct User {
+    uint32_t channel = 0;
+    am::LateBackground work;
+  };
+  User& user(MessageUser one) { return users_[static_cast<size_t>(one)]; }
   vis::Transfers& vis() { return vis_; }
   const vis::Transfers& vis() const { return vis_; }
   ServiceDelays& service_delays() { return service_delays_; }
@@ -157,6 +156,17 @@ class Operations {
                           ImplicitOperations& counted);
   void start_put_implicit(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
                           ImplicitOperations& counted);
+
+  /// True if start_atomic_implicit() may be called.
+  bool combines_atomics() const { return combiner_.takes_atomics(); }
+  /// An atomic operation that is no load, whose result no one wants, on a variable that is aligned:
+  /// carried out by its owner's processor, and completed by fences. It travels with others, and
+  /// with small puts.
+  void start_atomic_implicit(const fabric::AtomicRequest& request, rank_t target, uint64_t offset) {
+    start_atomic_implicit(request, target, offset, implicit_);
+  }
+  void start_atomic_implicit(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
+                             ImplicitOperations& counted);
 
   /// Copies what the put of `slot` is to send; waits for older copies to be sent while there is
   /// no room. At most bounces().capacity() bytes.
@@ -308,8 +318,7 @@ class Operations {
   ServiceDelays service_delays_;
   OwnerOperations owner_;
   am::Bulk bulk_;
-  uint32_t update_channel_;
-  am::LateBackground update_work_;
+  std::array<User, kMessageUsers.size()> users_;
   vis::Transfers vis_;
   PutCombiner combiner_;
   GetCombiner get_combiner_;

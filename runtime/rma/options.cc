@@ -96,6 +96,7 @@ Result<Options> Options::from_environment() {
   }
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_DATA_CACHE", options.data_cache));
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_BULK", options.bulk));
+  STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_COALESCE", options.coalesce));
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_VERBOSE", options.verbose));
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_MODEL_MAY_NOT_FIT", options.model_may_not_fit));
   return options;

@@ -49,9 +49,11 @@ void ProgramTrace::begins(Observation& operation) {
 
 void ProgramTrace::started(Observation& operation, const std::optional<SlotUse>& use,
                            bool complete) {
+  // Debug mode has slots for what was complete when its call returned, too.
+  const bool in_flight = use && !complete;
   if (operation.plan) {
-    use ? calls_.begin(state_, use->slot, use->generation, *operation.plan)
-        : calls_.done(state_, *operation.plan);
+    in_flight ? calls_.begin(state_, use->slot, use->generation, *operation.plan)
+              : calls_.done(state_, *operation.plan);
   }
   if (operation.many_regions || !all_operations_) return;
   operations_.leave();
@@ -59,7 +61,7 @@ void ProgramTrace::started(Observation& operation, const std::optional<SlotUse>&
   const double seconds = state_.job.fabric().now_s() - operation.begun_s;
   const OperationTrace::Operation noted{operation.call, kind_of(operation.access), operation.target,
                                         operation.offset, operation.bytes};
-  if (use) {
+  if (in_flight) {
     operations_.begun(noted, seconds, use->slot, use->generation);
   } else {
     operations_.done(noted, seconds, complete);

@@ -1,6 +1,9 @@
 #include "runtime/rma/put_combiner.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "runtime/fabric/atomic_apply.h"
 
 namespace stripline::rma {
 
@@ -60,11 +63,10 @@ void PutCombiner::start(const Rule& rule) {
   rule_ = rule;
   max_delay_s_ = rule.max_delay_s;
   // A length has kLengthBits, also where one entry fills the message.
-  message_bytes_ =
-      std::min({rule.message_bytes, messages_.max_payload_bytes(), (size_t{1} << kLengthBits) - 1});
+  message_bytes_ = std::min({rule.message_bytes, messages_.max_payload_bytes(), kLargestEntry});
   // Where two puts do not fit into a message there is nothing to combine.
   max_put_bytes_ = std::min(rule.max_put_bytes, message_bytes_ / 2 - kWordBytes);
-  large_bytes_ = std::min({rule.message_bytes, bulk_.room(0), (size_t{1} << kLengthBits) - 1});
+  large_bytes_ = std::min({rule.message_bytes, bulk_.room(0), kLargestEntry});
   buffers_.clear();
   memory_.clear();
   large_buffers_.clear();
@@ -122,6 +124,7 @@ PutCombiner::Buffer& PutCombiner::open(Rank target) {
   Buffer* const large = peers_[target].fills_messages ? take_large(target) : nullptr;
   Buffer& buffer = large != nullptr ? *large : take_small();
   buffer.used = 0;
+  buffer.run.head = kNoRun;
   buffer.target = target;
   buffer.opened_s = fabric_.now_s();
   buffer.newer = nullptr;
@@ -143,7 +146,8 @@ void PutCombiner::send(Rank target) {
   Peer& peer = peers_[target];
   Buffer& buffer = *peer.open;
   peer.open = nullptr;
-  peer.fills_messages = buffer.used + kWordBytes + max_put_bytes_ > message_bytes_;
+  peer.fills_messages =
+      buffer.used + std::max(kWordBytes + max_put_bytes_, kFirstAtomicBytes) > message_bytes_;
   unlink(buffer);
   const uint32_t parity = peer.generation % 2;
   ++peer.unanswered[parity];
@@ -232,14 +236,51 @@ void PutCombiner::store(Rank source, std::span<const std::byte> entries) {
   while (!entries.empty()) {
     uint64_t word = 0;
     if (entries.size() >= kWordBytes) std::memcpy(&word, entries.data(), kWordBytes);
-    const uint64_t offset = word >> kLengthBits;
-    const size_t bytes = word & ((uint64_t{1} << kLengthBits) - 1);
+    const uint64_t offset = word >> kOffsetShift;
+    const size_t bytes = word & kLargestEntry;
+    const bool is_atomic = (word & kAtomicEntry) != 0;
     if (entries.size() < kWordBytes + bytes || offset > segment_.size() ||
-        bytes > segment_.size() - offset) {
+        (!is_atomic && bytes > segment_.size() - offset)) {
       fail_malformed(source, std::to_string(bytes) + " bytes at offset " + std::to_string(offset));
     }
-    std::memcpy(segment_.data() + offset, entries.data() + kWordBytes, bytes);
+    if (is_atomic) {
+      carry_out(source, offset, entries.subspan(kWordBytes, bytes));
+    } else {
+      std::memcpy(segment_.data() + offset, entries.data() + kWordBytes, bytes);
+    }
     entries = entries.subspan(kWordBytes + bytes);
+  }
+}
+
+void PutCombiner::carry_out(Rank source, uint64_t offset, std::span<const std::byte> run) {
+  uint32_t head = kNoRun;
+  if (run.size() >= sizeof head) std::memcpy(&head, run.data(), sizeof head);
+  fabric::AtomicRequest request;
+  const bool own_operands = (head & kOwnOperands) != 0;
+  const size_t first = sizeof head + (own_operands ? 0 : sizeof request.operand);
+  const size_t step = sizeof(int32_t) + (own_operands ? sizeof request.operand : 0);
+  const uint32_t op = head & ((1U << kTypeShift) - 1);
+  const uint32_t type = (head & ~kOwnOperands) >> kTypeShift;
+  if (run.size() < first || (run.size() - first) % step != 0 || op >= fabric::kAtomicOps ||
+      type >= fabric::kAtomicTypes) {
+    fail_malformed(source, "atomic operations of " + std::to_string(run.size()) + " bytes");
+  }
+  request.op = static_cast<fabric::AtomicOp>(op);
+  request.type = static_cast<fabric::AtomicType>(type);
+  const size_t unit = fabric::bytes_of(request.type);
+  if (!own_operands) std::memcpy(&request.operand, run.data() + sizeof head, sizeof(uint64_t));
+  for (size_t at = first; at < run.size(); at += step) {
+    int32_t distance = 0;
+    std::memcpy(&distance, run.data() + at, sizeof distance);
+    if (own_operands) {
+      std::memcpy(&request.operand, run.data() + at + sizeof distance, sizeof(uint64_t));
+    }
+    // What would lie before the segment is far behind it.
+    const uint64_t variable = offset + static_cast<uint64_t>(int64_t{distance}) * unit;
+    if (variable % unit != 0 || variable > segment_.size() - unit) {
+      fail_malformed(source, "an atomic operation at offset " + std::to_string(variable));
+    }
+    fabric::apply_atomic(request, segment_.data() + variable);
   }
 }
 

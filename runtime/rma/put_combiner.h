@@ -1,12 +1,14 @@
-// Combining: small puts without a handle to one destination travel together in one message, until a
-// fence, a full buffer, or their age sends them. Puts are unordered until a fence, so that no one
-// can tell the difference but by a clock; what a network charges per message is paid once for
-// hundreds of puts. As in conveyors (Maley and DeVinney 2019) and Chapel's CopyAggregation, but
-// below the API.
+// Combining: small puts without a handle to one destination travel together in one message, and so
+// do atomic operations whose result no one wants, until a fence, a full buffer, or their age sends
+// them. They are unordered until a fence, so that no one can tell the difference but by a clock;
+// what a network charges per message is paid once for hundreds of them. As in conveyors (Maley and
+// DeVinney 2019) and Chapel's CopyAggregation, but below the API.
 //
-// Wire form of a message: entries {word: offset << 20 | bytes, data}. A put that continues the
-// entry before it is appended to it and costs no word of its own. The target answers each message
-// when its puts are visible.
+// Wire form of a message: entries {word: offset << 20 | atomic << 19 | bytes, data}. A put that
+// continues the entry before it is appended to it and costs no word of its own. An atomic entry has
+// operations of one operator and type, on variables at distances from the offset: {head, operand,
+// distance, ...}, or, with operands of their own, {head, distance, operand, ...}; so each of many
+// increments takes 4 bytes. The target answers each message when what is in it is visible.
 //
 // A rank that goes on putting to a peer after it has filled an active message continues in a large
 // buffer, which travels as a parcel of the bulk transport (am::Bulk) where that is one put. Where a
@@ -52,6 +54,7 @@ class PutCombiner {
   /// For tests and reports.
   struct Statistics {
     uint64_t puts = 0;      ///< that were combined
+    uint64_t atomics = 0;   ///< atomic operations, likewise
     uint64_t messages = 0;  ///< that they travelled in
     uint64_t landed = 0;    ///< of those, as parcels
     uint64_t crowded = 0;   ///< messages sent early because the pool was used up
@@ -90,6 +93,28 @@ class PutCombiner {
     if (buffer == nullptr) buffer = &open(target);
     begin_entry(*buffer, offset);
     append(*buffer, source, bytes);
+  }
+
+  /// True if atomic() may be called.
+  bool takes_atomics() const { return takes(sizeof(uint64_t)); }
+
+  /// Keeps an atomic operation that is no load, on a variable that is aligned and within the
+  /// segment of `target`, another rank. As put().
+  void atomic(Rank target, uint64_t offset, const fabric::AtomicRequest& request) {
+    ++statistics_.atomics;
+    const uint32_t head = static_cast<uint32_t>(request.op) | static_cast<uint32_t>(request.type)
+                                                                  << kTypeShift;
+    Buffer* buffer = peers_[target].open;
+    if (buffer != nullptr) [[likely]] {
+      if (continue_run(*buffer, head, offset, request.operand)) [[likely]]
+        return;
+      if (buffer->used + kFirstAtomicBytes > buffer->capacity) {
+        send(target);
+        buffer = nullptr;
+      }
+    }
+    if (buffer == nullptr) buffer = &open(target);
+    begin_run(*buffer, head, offset, request);
   }
 
   /// Sends what is held for one rank, or for all.
@@ -131,17 +156,38 @@ class PutCombiner {
   }
 
  private:
-  static constexpr unsigned kLengthBits = 20;
+  static constexpr unsigned kOffsetShift = 20;
+  static constexpr unsigned kLengthBits = 19;
+  static constexpr uint64_t kAtomicEntry = uint64_t{1} << kLengthBits;
+  static constexpr size_t kLargestEntry = (size_t{1} << kLengthBits) - 1;
   static constexpr size_t kWordBytes = sizeof(uint64_t);
 
+  // The head of an atomic entry: the operator, the type, and whether each operation has an operand
+  // of its own.
+  static constexpr unsigned kTypeShift = 8;
+  static constexpr uint32_t kOwnOperands = uint32_t{1} << 16U;
+  static constexpr uint32_t kNoRun = UINT32_MAX;
+  static constexpr size_t kFirstAtomicBytes =
+      kWordBytes + sizeof(uint32_t) + sizeof(uint64_t) + sizeof(int32_t);
+
+  static constexpr uint64_t kNowhere = UINT64_MAX;
   static constexpr uint32_t kNoSlot = UINT32_MAX;
+
+  // Atomic operations that the last entry consists of.
+  struct AtomicRun {
+    uint32_t head = kNoRun;  // kNoRun: it is a put
+    unsigned unit_shift = 0;
+    uint64_t offset = 0;
+    uint64_t operand = 0;
+  };
 
   struct Buffer {
     std::byte* memory = nullptr;
     size_t capacity = 0;
     size_t used = 0;
     size_t entry = 0;          // where the last entry's word is
-    uint64_t next_offset = 0;  // that would continue it
+    uint64_t next_offset = 0;  // of a put that would continue it
+    AtomicRun run;
     Rank target = 0;
     double opened_s = 0;
     Buffer* newer = nullptr;  // in the list of open ones, by age; or the next free or sending one
@@ -159,20 +205,59 @@ class PutCombiner {
 
   // The word of an entry without its length; append() counts that up.
   static void begin_entry(Buffer& buffer, uint64_t offset) {
-    const uint64_t word = offset << kLengthBits;
-    std::memcpy(buffer.memory + buffer.used, &word, kWordBytes);
+    const uint64_t word = offset << kOffsetShift;
     buffer.entry = buffer.used;
-    buffer.used += kWordBytes;
+    write(buffer, &word, kWordBytes);
     buffer.next_offset = offset;
+    buffer.run.head = kNoRun;
   }
   static void append(Buffer& buffer, const std::byte* source, size_t bytes) {
+    write(buffer, source, bytes);
+    buffer.next_offset += bytes;
+    add_to_word(buffer, bytes);
+  }
+  static void write(Buffer& buffer, const void* source, size_t bytes) {
     std::memcpy(buffer.memory + buffer.used, source, bytes);
     buffer.used += bytes;
-    buffer.next_offset += bytes;
+  }
+  static void add_to_word(Buffer& buffer, uint64_t addend) {
     uint64_t word = 0;
     std::memcpy(&word, buffer.memory + buffer.entry, kWordBytes);
-    word += bytes;
+    word += addend;
     std::memcpy(buffer.memory + buffer.entry, &word, kWordBytes);
+  }
+
+  // False if the operation needs an entry of its own.
+  static bool continue_run(Buffer& buffer, uint32_t head, uint64_t offset, uint64_t operand) {
+    const AtomicRun& run = buffer.run;
+    if ((run.head & ~kOwnOperands) != head) return false;
+    const bool own_operands = (run.head & kOwnOperands) != 0;
+    if (!own_operands && operand != run.operand) return false;
+    const int64_t units = static_cast<int64_t>(offset - run.offset) >> run.unit_shift;
+    const auto distance = static_cast<int32_t>(units);
+    const size_t bytes = sizeof distance + (own_operands ? sizeof operand : 0);
+    if (distance != units || buffer.used + bytes > buffer.capacity) return false;
+    write(buffer, &distance, sizeof distance);
+    if (own_operands) write(buffer, &operand, sizeof operand);
+    add_to_word(buffer, bytes);
+    return true;
+  }
+  // There is room for kFirstAtomicBytes. Operations of the same kind as those of the last entry,
+  // but for their operand, have operands of their own from here on.
+  static void begin_run(Buffer& buffer, uint32_t head, uint64_t offset,
+                        const fabric::AtomicRequest& request) {
+    const bool own_operands = buffer.run.head == head;
+    const uint32_t written = head | (own_operands ? kOwnOperands : 0U);
+    const int32_t distance = 0;
+    begin_entry(buffer, offset);
+    buffer.next_offset = kNowhere;
+    buffer.run = {written, fabric::bytes_of(request.type) == sizeof(uint64_t) ? 3U : 2U, offset,
+                  request.operand};
+    write(buffer, &written, sizeof written);
+    if (!own_operands) write(buffer, &request.operand, sizeof request.operand);
+    write(buffer, &distance, sizeof distance);
+    if (own_operands) write(buffer, &request.operand, sizeof request.operand);
+    add_to_word(buffer, kAtomicEntry + kFirstAtomicBytes - kWordBytes);
   }
 
   Buffer& open(Rank target);
@@ -189,6 +274,7 @@ class PutCombiner {
   void unlink(Buffer& buffer);
   void take_answer(Rank source, uint32_t parity);
   void store(Rank source, std::span<const std::byte> entries);
+  void carry_out(Rank source, uint64_t offset, std::span<const std::byte> run);
   void fail_malformed(Rank source, const std::string& what) const;
 
   am::ActiveMessages& messages_;

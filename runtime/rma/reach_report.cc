@@ -35,7 +35,7 @@ MemoryUse memory_use(Context& context) {
   use.per_peer_bytes = info.peer_bytes + state.operations.messages().buffer_bytes_per_peer() +
                        state.mechanisms.transfers().buffer_bytes_per_peer();
   use.loop_bytes = state.job.options().loop_buffer_bytes;
-  use.update_bytes = state.mechanisms.buffer_bytes();
+  use.mechanism_bytes = state.mechanisms.buffer_bytes();
   if (info.injector_bytes > 0) {
     use.injection_bytes = info.injector_bytes + rma::InjectionQueue::kCopyBytes;
   }

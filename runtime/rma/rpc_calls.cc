@@ -41,33 +41,34 @@ void RpcCalls::fail_malformed(rank_t source) const {
                       "program and the same version"));
 }
 
-void RpcCalls::check_bytes(rank_t target, size_t bytes) const {
+void RpcCalls::check_bytes(const Call& call, rank_t target, size_t bytes) const {
   if (bytes <= max_bytes()) return;
   job_.fail(Error(
       ErrorCode::invalid_argument,
-      "rpc to rank " + std::to_string(target) + " with " + byte_count_text(bytes) +
+      text(call) + " to rank " + std::to_string(target) + " with " + byte_count_text(bytes) +
           " of captures and arguments, more than rpc_max_bytes() = " + std::to_string(max_bytes()) +
           "; put the data into a segment, and pass a global_ptr"));
 }
 
-void RpcCalls::send(rank_t target, const detail::RpcEntry& entry,
-                    std::span<const std::byte> arguments, std::unique_ptr<detail::RpcCall> call) {
+void RpcCalls::send(const Call& call, rank_t target, const detail::RpcEntry& entry,
+                    std::span<const std::byte> arguments,
+                    std::unique_ptr<detail::RpcCall> answered) {
   if (target >= job_.ranks()) {
-    job_.fail(Error(ErrorCode::invalid_argument, "rpc names rank " + std::to_string(target) +
-                                                     ", but the job has ranks 0 to " +
-                                                     std::to_string(job_.ranks() - 1)));
+    job_.fail(Error(ErrorCode::invalid_argument,
+                    text(call) + " names rank " + std::to_string(target) +
+                        ", but the job has ranks 0 to " + std::to_string(job_.ranks() - 1)));
   }
-  job_.activity().start("rpc", target, arguments.size());
-  check_bytes(target, arguments.size());
+  job_.activity().start(call.name, target, arguments.size());
+  check_bytes(call, target, arguments.size());
   Request request{.function = {}, .id = 0};
   if (!images_.find(&entry, request.function)) {
     job_.fail(Error(ErrorCode::internal,
-                    "the function of an rpc lies in no file that this process has loaded, so "
-                    "that other ranks cannot find it"));
+                    text(call) + ": its function lies in no file that this process has loaded, so "
+                                 "that other ranks cannot find it"));
   }
-  if (call != nullptr) {
+  if (answered != nullptr) {
     request.id = ++last_id_;
-    open_.emplace(request.id, std::move(call));
+    open_.emplace(request.id, std::move(answered));
   }
   messages_.send(target, call_, std::as_bytes(std::span(&request, 1)), arguments);
 }
@@ -165,16 +166,18 @@ void RpcAnswer::send_error(const std::exception_ptr& error) const {
   state.operations.rpc_calls().answer(caller_, id_, true, std::as_bytes(std::span(what)));
 }
 
-void check_rpc_bytes(Context& context, rank_t target, size_t bytes) {
-  const auto inside = context.state().exclusive();
-  context.state().operations.rpc_calls().check_bytes(target, bytes);
+void check_rpc_bytes(const RpcFrom& from, rank_t target, size_t bytes) {
+  ContextState& state = from.context.state();
+  const auto inside = state.exclusive();
+  state.operations.rpc_calls().check_bytes({"rpc", from.site}, target, bytes);
 }
 
-void send_rpc(Context& context, rank_t target, const RpcEntry& entry,
+void send_rpc(const RpcFrom& from, rank_t target, const RpcEntry& entry,
               std::vector<std::byte> arguments, std::unique_ptr<RpcCall> call) {
-  const auto inside = context.state().exclusive();
-  context.state().operations.before_message();
-  context.state().operations.rpc_calls().send(target, entry, arguments, std::move(call));
+  ContextState& state = from.context.state();
+  const auto inside = state.exclusive();
+  state.operations.before_message();
+  state.operations.rpc_calls().send({"rpc", from.site}, target, entry, arguments, std::move(call));
 }
 
 }  // namespace detail

@@ -12,6 +12,7 @@
 #include <stripline/rpc.h>
 
 #include "runtime/am/active_messages.h"
+#include "runtime/rma/call.h"
 #include "runtime/rma/program_images.h"
 
 namespace stripline::rma {
@@ -25,15 +26,16 @@ class RpcCalls {
   /// Names the Context that runs what arrives. Before any rank can send.
   void serve(Context& context);
 
-  void send(rank_t target, const detail::RpcEntry& entry, std::span<const std::byte> arguments,
-            std::unique_ptr<detail::RpcCall> call);
+  /// `answered`: null if no answer is expected.
+  void send(const Call& call, rank_t target, const detail::RpcEntry& entry,
+            std::span<const std::byte> arguments, std::unique_ptr<detail::RpcCall> answered);
   void answer(rank_t caller, uint64_t id, bool failed, std::span<const std::byte> result);
 
   /// Calls whose answers are not here.
   size_t open() const { return open_.size(); }
   size_t max_bytes() const;
   /// Ends the job if captures and arguments of `bytes` are too much for one call.
-  void check_bytes(rank_t target, size_t bytes) const;
+  void check_bytes(const Call& call, rank_t target, size_t bytes) const;
 
  private:
   struct Request {

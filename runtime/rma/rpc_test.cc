@@ -186,7 +186,11 @@ TEST_F(RpcDeathTest, MistakesAreNamed) {
                          rpc_ff(
                              context, 0, [](const std::vector<char>&) {}, much);
                        }),
-              ::testing::ExitedWithCode(2), "more than rpc_max_bytes.. = ");
+              ::testing::ExitedWithCode(2),
+              "rpc_test.cc:[0-9]+: rpc to rank 0 with .* more than rpc_max_bytes.. = ");
+  EXPECT_EXIT(on_ranks(2, [](Context& context) { (void)rpc(context, 2, [] {}); }),
+              ::testing::ExitedWithCode(2),
+              "rpc_test.cc:[0-9]+: rpc names rank 2, but the job has ranks 0 to 1");
   // Found before anything of it is copied, or read.
   for (const size_t elements : {size_t{1} << 40, ~size_t{0} / 2}) {
     EXPECT_EXIT(on_ranks(2,

@@ -1,5 +1,6 @@
 #include "runtime/rma/run_report.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <span>
@@ -77,6 +78,7 @@ void hand_in_report(Context& context) {
   const decide::GuardTime guard =
       decide::guard_time(state.mechanisms.site_savings(), state.mechanisms.iteration_savings());
   report.guard = {static_cast<uint64_t>(guard.checks), guard.excess_s, guard.taken_s};
+  report.buffer_bytes = state.mechanisms.buffer_bytes();
   // All ranks have the same model: its hash need not travel.
   const auto sha256 = model::content_sha256(*model);
   report.model_sha256 = sha256.ok() ? *sha256 : "";
@@ -90,6 +92,7 @@ void hand_in_report(Context& context) {
       report.guard.checks += of_rank->guard.checks;
       report.guard.excess_s += of_rank->guard.excess_s;
       report.guard.taken_s += of_rank->guard.taken_s;
+      report.buffer_bytes = std::max(report.buffer_bytes, of_rank->buffer_bytes);
     }
   }
   report.places = model::places_of_ranks(of_ranks);

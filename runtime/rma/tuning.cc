@@ -19,12 +19,6 @@ struct Setting {
   bool (*set)(Tuning& tuning, std::string_view value);
 };
 
-bool set_atomic_way(Tuning& tuning, std::string_view value) {
-  const auto way = model::atomic_way_from(value);
-  if (way) tuning.single.atomic = *way;
-  return way.has_value();
-}
-
 constexpr size_t kMostPutBytes = size_t{1} << 19;
 constexpr size_t kMostBytes = size_t{1} << 40;
 
@@ -85,7 +79,6 @@ constexpr std::array kSettings = {
     Setting{"put_combining.message_bytes", "64 to 1T", set_message_bytes},
     Setting{"put_combining.max_delay_s", "seconds", set_max_delay},
     Setting{"put_combining.budget_bytes", "1 to 1T", set_combining_budget},
-    Setting{"atomic.way", "provider or message", set_atomic_way},
     Setting{"progress.call_s", "seconds", set_progress_call},
     Setting{"progress.answer_s", "seconds", set_progress_answer}};
 

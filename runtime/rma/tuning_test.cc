@@ -7,15 +7,14 @@
 namespace stripline::rma {
 namespace {
 
-TEST(Tuning, FollowsTheModelUnlessTold) {
-  EXPECT_EQ(tuning_of(nullptr, "")->single.atomic, model::AtomicWay::provider);
+TEST(Tuning, FollowsTheModel) {
+  EXPECT_EQ(tuning_of(nullptr, "")->single.atomic, model::AtomicPath::provider);
   model::TunedModel model = model::example_model();
-  EXPECT_EQ(tuning_of(&model, "")->single.atomic, model::AtomicWay::message);
-  EXPECT_EQ(tuning_of(&model, "atomic.way=provider")->single.atomic, model::AtomicWay::provider);
+  EXPECT_EQ(tuning_of(&model, "")->single.atomic, model::AtomicPath::message);
   model.rma->atomic.reset();
-  EXPECT_EQ(tuning_of(&model, "")->single.atomic, model::AtomicWay::provider);
+  EXPECT_EQ(tuning_of(&model, "")->single.atomic, model::AtomicPath::provider);
   model.rma.reset();
-  EXPECT_EQ(tuning_of(&model, "")->single.atomic, model::AtomicWay::provider);
+  EXPECT_EQ(tuning_of(&model, "")->single.atomic, model::AtomicPath::provider);
 }
 
 TEST(Tuning, CombinesPutsByTheModelUnlessTold) {
@@ -45,10 +44,10 @@ TEST(Tuning, CombinesPutsByTheModelUnlessTold) {
 }
 
 TEST(Tuning, RefusesTwoValuesOfOneName) {
-  const auto twice = tuning_of(nullptr, "atomic.way=message,progress.call_s=1,atomic.way=provider");
+  const auto twice = tuning_of(nullptr, "progress.call_s=1,progress.answer_s=1,progress.call_s=2");
   ASSERT_FALSE(twice.ok());
   EXPECT_EQ(twice.error().code(), ErrorCode::invalid_argument);
-  EXPECT_NE(twice.error().message().find("'atomic.way' twice"), std::string::npos)
+  EXPECT_NE(twice.error().message().find("'progress.call_s' twice"), std::string::npos)
       << twice.error().message();
 }
 
@@ -82,9 +81,9 @@ TEST(Tuning, CopiesBufferedPutsByTheModelUnlessTold) {
 }
 
 TEST(Tuning, ForcesDecisionsByRulesAmongItsSettings) {
-  const auto tuning = tuning_of(nullptr, "allreduce:0-4K:ring;atomic.way=message,update:*:buffers");
+  const auto tuning = tuning_of(nullptr, "allreduce:0-4K:ring;progress.call_s=1,update:*:buffers");
   ASSERT_TRUE(tuning.ok()) << tuning.error().message();
-  EXPECT_EQ(tuning->single.atomic, model::AtomicWay::message);
+  EXPECT_EQ(tuning->single.progress.call_s, 1);
   EXPECT_EQ(tuning->forced.forced("collective", 4096, "allreduce"), "reduce_scatter_allgather");
   EXPECT_EQ(tuning->forced.forced("update", 8), "buffers");
   const auto wrong = tuning_of(nullptr, "update:*:telepathy");
@@ -95,12 +94,12 @@ TEST(Tuning, ForcesDecisionsByRulesAmongItsSettings) {
 }
 
 TEST(Tuning, SaysWhatASettingMayBe) {
-  for (const char* wrong : {"atomic.way", "atomic.way=", "atomic.way=telepathy", "atomic",
-                            "atomic.way=message,,", "atomic.way=message,speed=11"}) {
+  for (const char* wrong : {"progress.call_s", "progress.call_s=", "progress.call_s=soon",
+                            "progress", "progress.call_s=1,,", "progress.call_s=1,speed=11"}) {
     const auto tuning = tuning_of(nullptr, wrong);
     ASSERT_FALSE(tuning.ok()) << wrong;
     EXPECT_EQ(tuning.error().code(), ErrorCode::invalid_argument);
-    EXPECT_NE(tuning.error().message().find("atomic.way=(provider or message)"), std::string::npos)
+    EXPECT_NE(tuning.error().message().find("progress.call_s=(seconds)"), std::string::npos)
         << tuning.error().message();
   }
 }

@@ -16,15 +16,6 @@ namespace {
 
 using Kind = rma::CompletionSlots::Kind;
 
-static_assert(static_cast<int>(VisMethod::pipelined) - 1 ==
-              static_cast<int>(plan::VisMethod::pipelined));
-static_assert(static_cast<int>(VisMethod::native_iov) - 1 ==
-              static_cast<int>(plan::VisMethod::native_iov));
-static_assert(static_cast<int>(VisMethod::bounding_box) - 1 ==
-              static_cast<int>(plan::VisMethod::bounding_box));
-static_assert(static_cast<int>(VisMethod::packed) - 1 == static_cast<int>(plan::VisMethod::packed));
-static_assert(static_cast<int>(VisCompute::heavy) == static_cast<int>(plan::ComputeClass::heavy));
-static_assert(static_cast<int>(VisCompute::light) == static_cast<int>(plan::ComputeClass::light));
 static_assert(vis::Transfers::kMaxBoxBytes == plan::kUsualBoxBytes);
 static_assert(sizeof(vis::wire::Head) + sizeof(vis::wire::StridedHead) ==
               plan::kStridedHeaderBytes);
@@ -150,7 +141,7 @@ std::vector<vis::Region> regions_of(const ContextState& state, rma::Call call,
 }
 
 void check_options(const ContextState& state, rma::Call call, const VisOptions& options) {
-  if (options.method <= VisMethod::packed && options.compute <= VisCompute::heavy) return;
+  if (options.method <= VisMethod::best && options.compute <= VisCompute::heavy) return;
   refuse(state, text(call) + ": VisOptions::method is " +
                     std::to_string(static_cast<int>(options.method)) + " and VisOptions::compute " +
                     std::to_string(static_cast<int>(options.compute)) +
@@ -208,26 +199,26 @@ plan::VisRequest VisCalls::request_for(ContextState& state, VisDirection directi
   plan::VisRequest request = vis_request_to(state, direction_of(direction), target, signalled);
   request.extent_bytes = static_cast<uint64_t>(extent.high - extent.low);
   request.bounding_box_allowed = request.bounding_box_allowed && options.bounding_box;
-  request.compute = static_cast<plan::ComputeClass>(options.compute);
+  request.compute = options.compute;
   return request;
 }
 
 plan::VisPlan VisCalls::choose(ContextState& state, rank_t target, const plan::VisRequest& request,
                                const VisOptions& options, const decide::RunGuard::Call& call) {
   const model::Path path = state.job.path_to(target);
-  std::optional<plan::VisMethod> method;
+  std::optional<VisMethod> method;
   if (options.method == VisMethod::best) {
     if (!options.use_model) return plan::plan_vis(request, nullptr);
     const std::string_view forced = state.job.tuning().forced.forced(
         plan::VisMechanism::kWords.command, request.regions * request.region_bytes, {},
         [&](std::string_view name) {
-          method = plan::method_named<plan::VisMethod>(name, plan::kVisMethodNames);
+          method = plan::method_named<VisMethod>(name, plan::kVisMethodNames);
           return plan::vis_allowed(request, *method);
         });
     if (forced == plan::kForcedBaseline) return plan::plan_vis(request, nullptr);
     if (forced.empty()) method.reset();
   } else {
-    method = static_cast<plan::VisMethod>(static_cast<int>(options.method) - 1);
+    method = options.method;
   }
   if (!method) {
     rma::VisSite& site = state.mechanisms.vis_plans().site(request, path);

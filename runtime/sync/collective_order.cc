@@ -15,7 +15,7 @@ std::string_view to_string(Collective kind) {
       "all_to_allv",     "inclusive_scan", "exclusive_scan",
       "gather_v",        "scatter",        "scatter_v",
       "allgather_v",     "reduce_scatter", "broadcast_async",
-      "allreduce_async", "a gather"};
+      "allreduce_async", "a phase"};
   const auto index = static_cast<size_t>(kind);
   return index < names.size() ? names[index] : "an unknown operation";
 }

@@ -41,7 +41,7 @@ enum class Collective : uint8_t {
   reduce_scatter,
   broadcast_async,
   allreduce_async,
-  gather_plan,  ///< in debug mode; sends no message
+  phase,  ///< of a mechanism, in debug mode; sends no message
 };
 
 /// The name of the operation as messages show it.

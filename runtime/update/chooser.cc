@@ -330,7 +330,8 @@ void Chooser::note(decide::Trace& trace, const plan::UpdateRequest& request, uin
                                                       {.unplanned = site_ != nullptr && !known,
                                                        .predicted_s = share * plan.predicted_s}),
              periods_.seconds(period), "updates of " + exact_bytes_text(request.item_bytes), [&] {
-               return known ? detail::explain_command<plan::UpdateMechanism>(state_, request, path_)
+               return known ? detail::explain_command<plan::UpdateMechanism>(state_, request,
+                                                                             plan.reason, path_)
                             : std::string();
              });
 }

@@ -10,20 +10,19 @@
 namespace stripline::update {
 
 EpochEngine::EpochEngine(detail::ContextState& state) : state_(state) {
-  am::Bulk& bulk = state_.operations.bulk();
-  bulk.serve(
-      state_.operations.update_channel(),
-      [this](const am::Bulk::Parcel& parcel) { arrived(parcel); },
+  rma::Operations::User& user = state_.operations.user(MessageUser::updates);
+  state_.operations.bulk().serve(
+      user.channel, [this](const am::Bulk::Parcel& parcel) { arrived(parcel); },
       [this](fabric::Rank target, uint32_t slot, uint64_t note) { returned(target, slot, note); });
   am::ActiveMessages& messages = state_.operations.messages();
-  messages.serve(rma::Operations::kFetchedUpdates, am::Purpose::answer,
+  messages.serve(message_names::kFetchedUpdates, am::Purpose::answer,
                  [this](fabric::Rank source, std::span<const std::byte> message) {
                    Fetched head;
                    Epoch& epoch = named(source, message, sizeof head);
                    std::memcpy(&head, message.data(), sizeof head);
                    epoch.fetched(source, head.sequence, message.subspan(sizeof head));
                  });
-  messages.serve(rma::Operations::kSingleUpdates, am::Purpose::work,
+  messages.serve(message_names::kSingleUpdates, am::Purpose::work,
                  [this](fabric::Rank source, std::span<const std::byte> message) {
                    Single head;
                    Epoch& epoch = named(source, message, sizeof head);
@@ -37,24 +36,25 @@ EpochEngine::EpochEngine(detail::ContextState& state) : state_(state) {
     std::memcpy(&asked, message.data(), sizeof asked);
     (epoch.*take)(source, asked);
   };
-  messages.serve(rma::Operations::kAskUpdates, am::Purpose::work,
+  messages.serve(message_names::kAskUpdates, am::Purpose::work,
                  [take_asked](fabric::Rank source, std::span<const std::byte> message) {
                    take_asked(source, message, &Epoch::asked);
                  });
-  messages.serve(rma::Operations::kAnswerUpdates, am::Purpose::answer,
+  messages.serve(message_names::kAnswerUpdates, am::Purpose::answer,
                  [take_asked](fabric::Rank source, std::span<const std::byte> message) {
                    take_asked(source, message, &Epoch::answered);
                  });
-  state_.operations.update_work().serve(this);
+  user.work.serve(this);
 }
 
 EpochEngine::~EpochEngine() {
-  state_.operations.update_work().serve(nullptr);
-  for (const char* handler : {rma::Operations::kFetchedUpdates, rma::Operations::kSingleUpdates,
-                              rma::Operations::kAskUpdates, rma::Operations::kAnswerUpdates}) {
+  rma::Operations::User& user = state_.operations.user(MessageUser::updates);
+  user.work.serve(nullptr);
+  for (const char* handler : {message_names::kFetchedUpdates, message_names::kSingleUpdates,
+                              message_names::kAskUpdates, message_names::kAnswerUpdates}) {
     state_.operations.messages().serve(handler, am::Purpose::answer, nullptr);
   }
-  state_.operations.bulk().serve(state_.operations.update_channel(), nullptr, nullptr);
+  state_.operations.bulk().serve(user.channel, nullptr, nullptr);
 }
 
 void EpochEngine::add_to(rma::MechanismReport& report) const {

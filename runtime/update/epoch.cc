@@ -346,8 +346,8 @@ void Epoch::put(rank_t target, uint32_t slot, Head& head, std::span<const std::b
   head.sequence = order_[target].sent++;
   ++statistics_.parcels;
   statistics_.bytes += sizeof(Head) + body.size();
-  bulk_.put(state_.operations.update_channel(), target, slot, std::as_bytes(std::span(&head, 1)),
-            body, (uint64_t{number_} << 32U) | buffer);
+  bulk_.put(state_.operations.user(MessageUser::updates).channel, target, slot,
+            std::as_bytes(std::span(&head, 1)), body, (uint64_t{number_} << 32U) | buffer);
   state_.operations.messages().flush();  // which tells an owner of this node that it is there
 }
 
@@ -416,12 +416,12 @@ void Epoch::complete() {
 constexpr uint32_t kForOthers = uint32_t{1} << 16U;
 
 void Epoch::ask_to_flush(rank_t next, Onward onward, bool for_others) {
-  send_flush(next, rma::Operations::kAskUpdates,
+  send_flush(next, message_names::kAskUpdates,
              static_cast<uint32_t>(onward) | (for_others ? kForOthers : 0));
 }
 
 void Epoch::tell_flushed(rank_t source, uint32_t number) {
-  send_flush(source, rma::Operations::kAnswerUpdates, number);
+  send_flush(source, message_names::kAnswerUpdates, number);
 }
 
 void Epoch::send_flush(rank_t target, const char* handler, uint32_t number) {

@@ -88,7 +88,7 @@ void Epoch::apply(rank_t source, uint32_t slot, const Head& head, std::span<cons
   if (fetches) {
     const Fetched answer{head.epoch, head.sequence};
     am::ActiveMessages& messages = state_.operations.messages();
-    messages.send(source, messages.id(rma::Operations::kFetchedUpdates),
+    messages.send(source, messages.id(message_names::kFetchedUpdates),
                   std::as_bytes(std::span(&answer, 1)), previous_);
   }
   bulk_.give_back(source, slot);

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/quantity.h"
+#include "optimizer/plan/score_map.h"
+#include "optimizer/plan/shared_mechanism.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/update/shared_costs.h"
 #include "runtime/update/shared_engine.h"
@@ -74,6 +76,35 @@ Status check(const std::byte* cells, const grid_extent& shape, const SharedUpdat
   return Status();
 }
 
+// By a rule of a score map, if the cells allow it, which the first worker says for all of them.
+std::optional<SharedStrategy> forced_strategy(worker_team& team, const std::byte* cells,
+                                              const grid_extent& shape,
+                                              const SharedUpdatesOptions& options,
+                                              const CellOperations& operations) {
+  Context* const context = team.context();
+  if (context == nullptr || options.force) return options.force;
+  constexpr uint64_t kNone = plan::kSharedStrategyNames.size();
+  uint64_t mine = kNone;
+  if (team.index() == 0) {
+    const auto named = [](std::string_view name) {
+      return plan::method_named<SharedStrategy>(name, plan::kSharedStrategyNames);
+    };
+    const std::string_view forced = context->state().job.tuning().forced.forced(
+        plan::SharedMechanism::kWords.command, shape.cells() * operations.bytes, {},
+        [&](std::string_view name) {
+          SharedUpdatesOptions with = options;
+          with.force = named(name);
+          return check(cells, shape, with, operations, team.count()).ok();
+        });
+    if (!forced.empty()) {
+      mine = static_cast<uint64_t>(named(forced).value_or(
+          operations.has_atomic ? SharedStrategy::atomic : SharedStrategy::locked));
+    }
+  }
+  const uint64_t first = team.allgather(mine).front();
+  return first < kNone ? std::optional(static_cast<SharedStrategy>(first)) : std::nullopt;
+}
+
 // What the tuned model says of this team, if all workers have one that does.
 std::optional<plan::SharedCosts> known_costs(worker_team& team, const plan::SharedTeam& asked) {
   std::optional<plan::SharedCosts> known;
@@ -89,9 +120,11 @@ std::optional<plan::SharedCosts> known_costs(worker_team& team, const plan::Shar
 
 Result<std::unique_ptr<detail::SharedEngine>> detail::SharedEngine::create(
     worker_team& team, std::byte* cells, const grid_extent& shape,
-    const SharedUpdatesOptions& options, const CellOperations& operations, CallSite site) {
+    const SharedUpdatesOptions& asked, const CellOperations& operations, CallSite site) {
   using update::TeamBlocks;
-  STRIPLINE_RETURN_IF_ERROR(update::check(cells, shape, options, operations, team.count()));
+  STRIPLINE_RETURN_IF_ERROR(update::check(cells, shape, asked, operations, team.count()));
+  SharedUpdatesOptions options = asked;
+  options.force = update::forced_strategy(team, cells, shape, asked, operations);
   STRIPLINE_ASSIGN_OR_RETURN(TeamBlocks boards, TeamBlocks::create(team, sizeof(update::Board)));
   new (boards.of(team.index())) update::Board{};
   update::Machine machine{.team = {.workers = team.count(),

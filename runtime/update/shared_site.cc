@@ -61,8 +61,10 @@ void SharedSite::note(decide::Trace& trace, double seconds) const {
   const plan::SpreadRequest& spread = request_->spread;
   trace.note(call_, stripline::hash_of(spread.cells, spread.cell_bytes, spread.workers),
              decide::choice_of<plan::SharedMechanism>(*request_, execution_.plan()), seconds,
-             "shared updates of " + count_text(spread.cells, "cell"),
-             [&] { return detail::explain_command<plan::SharedMechanism>(state_, *request_); });
+             "shared updates of " + count_text(spread.cells, "cell"), [&] {
+               return detail::explain_command<plan::SharedMechanism>(state_, *request_,
+                                                                     execution_.plan().reason);
+             });
 }
 
 }  // namespace stripline::update

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -486,6 +487,35 @@ TEST(SharedModel, DecidesOnPointsAndIsShownAndExplained) {
   EXPECT_NE(line.find(" --workers 2"), std::string::npos) << line;
   EXPECT_NE(line.find(" --type float8"), std::string::npos) << line;
   EXPECT_EQ(line.find(" --plain"), std::string::npos) << "the model says it: " << line;
+}
+
+TEST(SharedModel, TakesTheStrategyThatARuleForces) {
+  const std::vector<std::pair<std::string, SharedStrategy>> rules = {
+      {"shared:*:replicate", SharedStrategy::replicate},
+      {"shared:*:locked", SharedStrategy::locked},
+      {"shared:*:baseline", SharedStrategy::atomic},
+      {"shared:*:locked;shared:0-4K:replicate", SharedStrategy::replicate}};
+  for (const auto& rule : rules) {
+    bootstrap::ThreadGroupOptions options;
+    options.ranks = 1;
+    options.context.tuning = rule.first;
+    const Status ran = bootstrap::run_ranks(options, [&](Context& context) {
+      thread_workers(2, {}, &context).run([&](worker_team& team) {
+        const TeamCells<uint64_t> cells(team, 100, 0);
+        SharedUpdatesOptions how;
+        how.costs = typical_costs();
+        auto updates = SharedUpdates<uint64_t, op_add>::create(team, cells.all(), how);
+        ASSERT_TRUE(updates.ok()) << updates.error().message();
+        EXPECT_EQ(updates->state().strategy, rule.second) << rule.first;
+        // What the program asks for stands.
+        how.force = SharedStrategy::atomic;
+        auto asked = SharedUpdates<uint64_t, op_add>::create(team, cells.all(), how);
+        ASSERT_TRUE(asked.ok()) << asked.error().message();
+        EXPECT_EQ(asked->state().strategy, SharedStrategy::atomic) << rule.first;
+      });
+    });
+    EXPECT_TRUE(ran.ok()) << ran.error().message();
+  }
 }
 
 // Nothing is compared then, which the other workers would have to follow.

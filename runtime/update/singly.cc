@@ -36,7 +36,7 @@ void Singly::by_message(rank_t target, uint64_t cell, const std::byte* value) {
   am::ActiveMessages& messages = state_.operations.messages();
   ++counts_[target].sent;
   counts_[target].told = false;
-  messages.send(target, messages.id(rma::Operations::kSingleUpdates),
+  messages.send(target, messages.id(message_names::kSingleUpdates),
                 std::as_bytes(std::span(&head, 1)), {value, type_.value_bytes});
 }
 
@@ -45,7 +45,7 @@ void Singly::carried_out(rank_t source) {
   ++count.applied;
   if (count.awaited != count.applied) return;
   count.awaited.reset();
-  send(source, rma::Operations::kAnswerUpdates, {number_, Ask::carried_out, 0});
+  send(source, message_names::kAnswerUpdates, {number_, Ask::carried_out, 0});
 }
 
 void Singly::complete() {
@@ -53,7 +53,7 @@ void Singly::complete() {
     const auto target = static_cast<rank_t>((me_ + i) % counts_.size());
     if (std::exchange(counts_[target].told, true)) continue;
     ++unanswered_;
-    send(target, rma::Operations::kAskUpdates, {number_, Ask::carried_out, counts_[target].sent});
+    send(target, message_names::kAskUpdates, {number_, Ask::carried_out, counts_[target].sent});
   }
   state_.operations.messages().wait([this] { return unanswered_ == 0; });
   if (domain_) state_.operations.complete_puts();
@@ -72,7 +72,7 @@ void Singly::asked(rank_t source, const Asked& asked) {
       return pass_on(asked.number % kLocks);
     case Ask::carried_out:
       if (counts_[source].applied == asked.number) {
-        return send(source, rma::Operations::kAnswerUpdates, {number_, Ask::carried_out, 0});
+        return send(source, message_names::kAnswerUpdates, {number_, Ask::carried_out, 0});
       }
       counts_[source].awaited = asked.number;
       return;
@@ -111,7 +111,7 @@ void Singly::request(rank_t source, uint32_t number) {
   if (source == me_) {
     granted_ = true;
   } else {
-    send(source, rma::Operations::kAnswerUpdates, {number_, Ask::lock, number});
+    send(source, message_names::kAnswerUpdates, {number_, Ask::lock, number});
   }
 }
 
@@ -129,14 +129,14 @@ void Singly::lock(rank_t target, uint32_t number) {
   if (target == me_) {
     request(me_, number);
   } else {
-    send(target, rma::Operations::kAskUpdates, {number_, Ask::lock, number});
+    send(target, message_names::kAskUpdates, {number_, Ask::lock, number});
   }
   state_.operations.messages().wait([this] { return granted_; });
 }
 
 void Singly::unlock(rank_t target, uint32_t number) {
   if (target == me_) return pass_on(number);
-  send(target, rma::Operations::kAskUpdates, {number_, Ask::unlock, number});
+  send(target, message_names::kAskUpdates, {number_, Ask::unlock, number});
 }
 
 void Singly::get(rank_t target, uint64_t cell, std::byte* value, fabric::Counter& counter) {

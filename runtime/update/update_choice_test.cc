@@ -137,6 +137,7 @@ TEST(UpdateChoice, IsThePlannersOnceTheUpdatesAreKnown) {
 }
 
 TEST(UpdateChoice, IsAnotherMethodWhereTheModelSaysSo) {
+  const bootstrap::WithoutDebugMode methods;  // it has buffers only
   const auto seen = periods_of({.model = against_buffers(), .guard = false, .periods = 6});
   ASSERT_EQ(seen.size(), 6U);
   EXPECT_TRUE(in_buffers(seen[0]));
@@ -146,6 +147,7 @@ TEST(UpdateChoice, IsAnotherMethodWhereTheModelSaysSo) {
 
 // In virtual time, where the model is wrong by orders of magnitude.
 TEST(UpdateChoice, ComesToBuffersAgainstAWrongModel) {
+  const bootstrap::WithoutDebugMode methods;  // it has buffers only
   const auto seen = periods_of({.model = against_buffers(), .periods = 70});
   ASSERT_EQ(seen.size(), 70U);
   EXPECT_FALSE(std::ranges::all_of(seen, in_buffers));

@@ -53,7 +53,7 @@ Taken taken_by(const std::string& network, uint64_t updates, const OwnerOf& owne
     epoch.end();
     const double took_s = context.reduce_all(context.now_s() - begun_s, Context::ReduceOp::max);
     const uint64_t bytes =
-        context.reduce_all(memory_use(context).update_bytes, Context::ReduceOp::max);
+        context.reduce_all(memory_use(context).mechanism_bytes, Context::ReduceOp::max);
     uint64_t counted = 0;
     for (uint64_t i = 0; i < kCells; ++i) counted += context.local(*memory)[i];
     EXPECT_EQ(context.reduce_all(counted, Context::ReduceOp::sum), kRanks * updates);

@@ -1,5 +1,6 @@
 #include <atomic>
 #include <cstdio>
+#include <exception>
 #include <new>
 #include <sched.h>
 #include <string>
@@ -177,7 +178,16 @@ void thread_workers::run(const std::function<void(worker_team&)>& body) {
     threads.emplace_back([this, &body, &worker] {
       const std::vector<uint32_t>& processors = state_->processors;
       if (!processors.empty()) bind_to(processors[worker->index() % processors.size()]);
-      body(*worker);
+      std::string what = "something that is not a std::exception";
+      try {
+        return body(*worker);
+      } catch (const std::exception& error) {
+        what = error.what();
+      } catch (...) {  // said so
+      }
+      worker->fail(Error(ErrorCode::invalid_argument,
+                         "the body of thread_workers::run has thrown: " + what +
+                             "; catch it in the body: the other workers wait for this one"));
     });
   }
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include <stripline/point_order.h>
 #include <stripline/worker_team.h>
 
+#include "base/exit_codes.h"
 #include "base/random.h"
 #include "runtime/update/team_fixture.h"
 
@@ -43,6 +45,16 @@ TEST_P(Team, GathersAndSharesMemory) {
       EXPECT_GE(team.now_s(), 0);
     });
   }
+}
+
+TEST(ThreadWorkersDeathTest, ABodyThatThrowsIsNamedWithItsWorker) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(thread_workers(3).run([](worker_team& team) {
+    if (team.index() == 2) throw std::runtime_error("lost");
+    team.barrier();
+  }),
+              testing::ExitedWithCode(kExitUsage),
+              "error: worker 2: the body of thread_workers::run has thrown: lost; ");
 }
 
 TEST(NodeWorkers, SayWhereMemoryDoesNotSuffice) {

@@ -177,6 +177,8 @@ bool Transfers::can_advance(const Transfer& transfer) const {
     case VisMethod::packed:
       if (transfer.lands) return can_advance_landing(transfer);
       return transfer.in_flight < transfer.window && messages_.has_credit(transfer.target);
+    case VisMethod::best:
+      break;
   }
   return false;
 }
@@ -191,6 +193,8 @@ bool Transfers::step(Transfer& transfer) {
       return step_box(transfer);
     case VisMethod::packed:
       return transfer.lands ? step_landing(transfer) : step_packed(transfer);
+    case VisMethod::best:
+      break;
   }
   return true;
 }

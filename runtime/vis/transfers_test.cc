@@ -423,13 +423,13 @@ TEST_P(VisOnNetworks, ForcedMethodsRun) {
     auto& state = context.state();
     const vis::Transfers::Statistics& statistics = state.operations.vis().statistics();
     const std::vector<std::byte> source = Rows::filled();
-    for (int i = 1; i <= 4; ++i) {
+    for (size_t i = 0; i < plan::kVisMethods; ++i) {
       VisOptions options;
       options.method = static_cast<VisMethod>(i);
       options.window = 3;
       options.chunk_bytes = 300;
       options.bounding_box = true;
-      const auto ran = static_cast<plan::VisMethod>(i - 1);
+      const VisMethod ran = options.method;
       const bool has_iov = state.job.fabric().info().iov_limit > 1;
       const bool runs = ran != plan::VisMethod::native_iov || has_iov;
       std::memset(context.local(*mine), 0, Rows::kRemoteBytes);
@@ -471,6 +471,7 @@ TEST_P(VisOnNetworks, ForcedMethodsRun) {
             EXPECT_EQ(operations, 1U);
             break;
           case plan::VisMethod::packed:
+          case plan::VisMethod::best:
             EXPECT_EQ(operations, 9U);  // of at most 12 rows: 292 bytes of data
         }
       }

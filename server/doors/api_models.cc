@@ -30,7 +30,7 @@ Answer<model::TunedModel> model_of(Store& store, const ModelVersionRecord& versi
 }  // namespace
 
 http::Response Api::questions(const Call& /*call*/) {
-  return answered(Result<Json>(report::describe_questions()));
+  return answered(Result<Json>(reports::describe_questions()));
 }
 
 http::Response Api::version(const Call& call) {
@@ -57,7 +57,7 @@ http::Response Api::explanation(const Call& call) {
   return unchanging(call, version->sha256, [&] {
     const auto model = model_of(core_.store, *version);
     if (!model) return refused(model.problem());
-    return answered(report::explain_decision(*model, call.path.back(), call.request.query));
+    return answered(reports::explain_decision(&*model, call.path.back(), call.request.query));
   });
 }
 
@@ -67,7 +67,7 @@ http::Response Api::decisions(const Call& call) {
   return unchanging(call, version->sha256, [&] {
     const auto model = model_of(core_.store, *version);
     if (!model) return refused(model.problem());
-    return answered(report::tabulate_decisions(*model, call.path.back(), call.request.query));
+    return answered(reports::tabulate_decisions(*model, call.path.back(), call.request.query));
   });
 }
 
@@ -86,9 +86,9 @@ http::Response Api::comparison(const Call& call) {
     if (!a) return refused(a.problem());
     const auto b = model_of(core_.store, *other);
     if (!b) return refused(b.problem());
-    const auto compared = report::compare_models(*a, *b);
+    const auto compared = reports::compare_models(*a, *b);
     if (!compared.ok()) return refused(problem_from(compared.error()));
-    return answered(Result<Json>(report::to_json(*compared)));
+    return answered(Result<Json>(reports::to_json(*compared)));
   });
 }
 

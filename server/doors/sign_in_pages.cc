@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/cut_text.h"
+#include "base/html_text.h"
 #include "base/json.h"
 #include "base/printable.h"
 #include "server/clock.h"
@@ -25,29 +26,6 @@ constexpr const char* kStrict = "Strict";  // no page of elsewhere makes the bro
 std::string value_of(const http::Request& request, const char* name) {
   const auto found = request.query.find(name);
   return found == request.query.end() ? "" : found->second;
-}
-
-std::string html_text(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
 }
 
 http::Response sent_to(const std::string& location) {

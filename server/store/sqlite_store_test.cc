@@ -5,10 +5,15 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <regex>
+#include <string>
 #include <sys/stat.h>
 #include <thread>
 #include <vector>
 
+#include <spdlog/sinks/ringbuffer_sink.h>
+#include <spdlog/spdlog.h>
 #include <sqlite3.h>
 
 #include "server/testing/saboteur.h"
@@ -114,6 +119,36 @@ TEST_F(StoreTest, TheLogShrinksWhenNobodyReadsInItAnyMore) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
   EXPECT_LE(log_bytes(), size_t{24} << 20);
+}
+
+// Once, and how much of the log the program holds back.
+TEST_F(StoreTest, AProgramThatKeepsTheLogIsWarnedOf) {
+  const auto log = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(10);
+  spdlog::default_logger()->sinks().push_back(log);
+  Saboteur reader(path_.parent_path());
+  reader.run("BEGIN; SELECT count(*) FROM campaigns");
+  const auto warned = [&] {
+    const std::vector<std::string> lines = log->last_formatted();
+    return std::ranges::count_if(lines, [](const std::string& line) {
+      return std::regex_search(
+          line,
+          std::regex("the database's write-ahead log has [0-9]+ pages, of which [0-9]+ can be "
+                     "copied into the database: a program that reads the file .* has kept a "
+                     "transaction open since; end it"));
+    });
+  };
+  // Each commit is followed by a checkpoint within a second or so.
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  for (int64_t number = 1; warned() == 0 && std::chrono::steady_clock::now() < patience; ++number) {
+    CampaignRecord record = campaign(number);
+    record.message = std::string(number <= 40 ? size_t{1} << 20 : 1, 'x');
+    apply({.campaigns = {record}});
+    if (number > 40) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  EXPECT_EQ(warned(), 1);
+  reader.run("COMMIT");
+  store_.reset();  // no thread of it uses the log any more
+  spdlog::default_logger()->sinks().pop_back();
 }
 
 // As after SIGKILL, which leaves the log as large as it was.

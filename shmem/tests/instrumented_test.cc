@@ -21,6 +21,11 @@ TEST(InstrumentedOpenShmem, AgreesWithASequentialProgram) {
   expect_passed_here("shadow", {"5", "300", "2"});
 }
 TEST(InstrumentedOpenShmem, CompletesWhatEachThreadHasStarted) { expect_passed_here("threads"); }
+TEST(InstrumentedOpenShmem, NeedsNotWait) {
+  for (const char* const variable : {"STRIPLINE_COALESCE", "STRIPLINE_BULK"}) {
+    expect_passed("coalesce", kTcp, {"300"}, {{variable, "1"}}, {2, 3});
+  }
+}
 TEST(InstrumentedOpenShmem, HasOverloadsAndOldNames) {
   expect_passed_here("overloads");
   expect_passed_here("c99");

@@ -19,6 +19,39 @@ TEST(OpenShmemOrder, CompletesWhatEachThreadHasStarted) {
   for (const auto& path : {kMapped, kTcp, kCma}) expect_passed("threads", path);
 }
 
+// What need not wait is the same program.
+
+const Variables kCoalesce = {{"STRIPLINE_COALESCE", "1"}};
+const Variables kBulk = {{"STRIPLINE_BULK", "1"}};
+const Variables kBoth = {{"STRIPLINE_COALESCE", "1"}, {"STRIPLINE_BULK", "1"}};
+
+TEST(OpenShmemOrder, IsThatOfSingleAccessesWhereTheyNeedNotWait) {
+  for (const auto& path : {kMapped, kTcp, kCma, kEmulated}) {
+    for (const auto& variables : {Variables{}, kCoalesce, kBulk, kBoth}) {
+      expect_passed("coalesce", path, {"1000"}, variables, {1, 2, 4});
+    }
+    expect_passed("coalesce", path, {"1000", "option"}, {}, {2, 3});
+  }
+}
+
+TEST(OpenShmemOrder, KeepsTheRulesOfTheStandardWhereAccessesNeedNotWait) {
+  for (const auto& path : {kTcp, kCma, kEmulated}) {
+    expect_passed("litmus", path, {"20"}, kBoth, {2, 3});
+    expect_passed("litmus", path, {"20"}, kCoalesce, {2, 4});
+  }
+}
+
+TEST(OpenShmemOrder, AgreesWithASequentialProgramWhereAccessesNeedNotWait) {
+  for (const auto& path : {kTcp, kCma, kEmulated}) {
+    for (const auto& variables : {kCoalesce, kBulk, kBoth}) {
+      expect_passed("shadow", path, {"8", "2000"}, variables, {2, 3});
+    }
+  }
+  // What several threads add travels together.
+  expect_passed("shadow", kTcp, {"9", "1000", "2"}, kCoalesce, {2, 3});
+  expect_passed("threads", kTcp, {}, kCoalesce, {2, 3});
+}
+
 // Private contexts of a PE have one queue together, or none, and go by that of the PE.
 TEST(OpenShmemOrder, IsThatOfContextsThatShareAQueue) {
   const auto expect = [](const Arguments& command, const char* queues) {

@@ -17,10 +17,15 @@ TEST(OpenShmem, HasTheSameByThreads) {
 }
 TEST(OpenShmem, KeepsPutsWithinABudgetOfMemory) {
   for (const auto& path : {kMapped, kTcp}) expect_passed("flood", path, {"200000"});
+  expect_passed("flood", kTcp, {"200000"}, {{"STRIPLINE_COALESCE", "1"}, {"STRIPLINE_BULK", "1"}});
 }
 TEST(OpenShmem, IsCheckedInDebugMode) {
+  // The latter has no atomic operations: PEs serve each other's.
+  const Arguments by_messages = {"--fabric", "emulated:opteron-vapi", "--clock", "virtual"};
   for (const char* const name : {"operations", "collectives"}) {
-    expect_passed(name, kTcp, {}, {{"SHMEM_DEBUG", "1"}});
+    for (const auto& path : {kTcp, by_messages}) {
+      expect_passed(name, path, {}, {{"SHMEM_DEBUG", "1"}});
+    }
   }
 }
 TEST(OpenShmem, NamesCallsWithTheirLinesInTracesAndMessages) {
@@ -40,6 +45,57 @@ TEST(OpenShmem, NamesCallsWithTheirLinesInTracesAndMessages) {
   EXPECT_EQ(mistaken.err.find("endings.c:") != std::string::npos, has_lines) << mistaken.err;
 }
 
+// The program of docs/worked-examples.md.
+TEST(OpenShmem, CountsAndReadsOneByOne) {
+  for (const char* const coalesces : {"0", "1"}) {
+    const Finished ended =
+        job(3, kTcp, osh("single_accesses", {"3000", "500"}), {{"STRIPLINE_COALESCE", coalesces}});
+    EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+    EXPECT_NE(ended.out.find("as expected"), std::string::npos) << ended.out;
+  }
+}
+
+TEST(OpenShmem, ShowsInTracesWhatNeedsNotWait) {
+  Arguments traced = kTcp;
+  traced.emplace_back("--trace");
+  traced.emplace_back("--coalesce");
+  const Finished ended = job(2, traced, osh("coalesce"));
+  EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+  const std::string said = ended.out + ended.err;
+  EXPECT_NE(said.find("combined atomic operation"), std::string::npos) << said;
+  EXPECT_NE(said.find("region of "), std::string::npos) << said;
+}
+
+TEST(OpenShmem, SendsAtomicOperationsAloneWhereARuleSaysSo) {
+  Arguments traced = kTcp;
+  for (const char* const word : {"--trace", "--coalesce", "--tuning", "atomic:*:message"}) {
+    traced.emplace_back(word);
+  }
+  const Finished ended = job(2, traced, osh("coalesce"));
+  EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+  const std::string said = ended.out + ended.err;
+  EXPECT_NE(said.find("atomic operation"), std::string::npos) << said;
+  EXPECT_EQ(said.find("combined atomic operation"), std::string::npos) << said;
+}
+
+TEST(OpenShmem, RefusesBulkRegionsOfSeveralThreads) {
+  const Finished ended = job(2, kTcp, osh("threads"), {{"STRIPLINE_BULK", "1"}});
+  EXPECT_EQ(ended.exit_code, kExitUsage) << ended.err;
+  EXPECT_NE(ended.err.find("STRIPLINE_BULK"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("SHMEM_THREAD_MULTIPLE"), std::string::npos) << ended.err;
+}
+
+TEST(OpenShmem, CoalescesOnAllPesOrOnNone) {
+  const Finished ended = job(3, kTcp,
+                             {"sh", "-c",
+                              "if [ $STRIPLINE_RANK = 1 ]; then export STRIPLINE_COALESCE=1; fi; "
+                              "exec " +
+                                  program("osh_coalesce")});
+  EXPECT_EQ(ended.exit_code, kExitBadInput) << ended.err;
+  EXPECT_NE(ended.err.find("STRIPLINE_COALESCE is 1 on 1 of 3 PEs"), std::string::npos)
+      << ended.err;
+}
+
 TEST(OpenShmem, HasOverloadsAndOldNames) {
   expect_passed("overloads", kMapped);
   expect_passed("c99", kTcp);
@@ -47,8 +103,9 @@ TEST(OpenShmem, HasOverloadsAndOldNames) {
 }
 
 TEST(OpenShmem, IsStartedByOshrun) {
-  const Finished ended = run_program(
-      {program("oshrun"), "-np", "2", "--bind=none", "--segment", "16M", program("osh_c99")}, 60);
+  const Finished ended = run_program({program("oshrun"), "-np", "2", "--bind=none", "--bulk",
+                                      "--coalesce", "--segment", "16M", program("osh_c99")},
+                                     60);
   EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
   EXPECT_EQ(ended.out, "c99: passed\n");
 }

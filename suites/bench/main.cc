@@ -1,9 +1,12 @@
 // stripline-bench: lists and runs the experiments. `stripline bench` is this program.
+#include <filesystem>
 #include <iostream>
 #include <string>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 
+#include "base/atomic_file.h"
 #include "base/cancel_signals.h"
 #include "base/command_line.h"
 #include "base/descriptors.h"
@@ -107,6 +110,23 @@ int finish(int exit_code) {
   return exit_code != kExitOk || flushed.ok() ? exit_code : report(flushed.error());
 }
 
+int write_pages(const std::filesystem::path& folder) {
+  for (const ReferencePage& page : reference_pages()) {
+    const std::filesystem::path file = folder / page.file;
+    std::error_code failed;
+    std::filesystem::create_directories(file.parent_path(), failed);
+    if (failed) {
+      return report(
+          Error(ErrorCode::unavailable,
+                "cannot create folder '" + file.parent_path().string() + "': " + failed.message()));
+    }
+    if (const Status written = write_atomically(file, page.text); !written.ok()) {
+      return report(written.error());
+    }
+  }
+  return kExitOk;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -117,9 +137,12 @@ int main(int argc, char** argv) {
 
   CLI::App* list = app.add_subcommand("list", "Show all experiments with factors and variants");
   bool list_json = false;
-  bool list_markdown = false;
+  std::string list_markdown;
   list->add_flag("--json", list_json, "As a JSON array of declarations");
-  list->add_flag("--markdown", list_markdown, "As docs/experiments.md")->excludes("--json");
+  list->add_option("--markdown", list_markdown,
+                   "Write experiments.md, and pages of details in experiments, into this folder")
+      ->type_name("FOLDER")
+      ->excludes("--json");
 
   RunOptions run_options;
   CLI::App* run = app.add_subcommand("run", "Run an experiment and print medians and intervals");
@@ -169,11 +192,8 @@ int main(int argc, char** argv) {
   if (const auto end = read_command_line(app, argc, argv)) return *end;
 
   if (*list) {
-    if (list_json) {
-      std::cout << reference_json().dump(2) << '\n';
-    } else {
-      std::cout << (list_markdown ? reference_markdown() : reference_text());
-    }
+    if (!list_markdown.empty()) return write_pages(list_markdown);
+    std::cout << (list_json ? reference_json().dump(2) + "\n" : reference_text());
     return finish(kExitOk);
   }
   if (*verdict) return finish(verdict_command(verdict_options));

@@ -1,6 +1,7 @@
 #include "suites/bench/reference.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -72,6 +73,25 @@ std::string wrapped(const std::string& text, const std::string& indent) {
   return out + indent + line + "\n";
 }
 
+// A page of the details of the experiments whose names begin so, unless an earlier one has them.
+struct Page {
+  const char* begins;
+  const char* file;
+  const char* title;
+};
+constexpr std::array<Page, 5> kPages = {{
+    {"micro.collective_", "collectives.md", "Experiments: collective operations"},
+    {"micro.", "micro.md", "Experiments: what single operations and mechanisms cost"},
+    {"kernel.nas_", "nas.md", "Experiments: NAS Parallel Benchmarks"},
+    {"kernel.prk_", "prk.md", "Experiments: Parallel Research Kernels"},
+    {"", "kernels.md", "Experiments: kernels"},
+}};
+
+const Page& page_of(const Experiment& e) {
+  return *std::ranges::find_if(kPages,
+                               [&](const Page& page) { return e.name.starts_with(page.begins); });
+}
+
 // What is decided by a section of the model.
 std::string decides(std::string_view name) {
   for (const model::Section& section : model::sections()) {
@@ -110,9 +130,31 @@ std::string overview_row(const Experiment& e) {
   std::erase(anchor, '.');
   const bool emulated =
       !experiment::unmet_requirement(e, {.ranks = e.min_ranks, .fabric = "emulated:modern-rdma"});
-  return "| [`" + e.name + "`](#" + anchor + ") | " + e.title + " | " + joined(texts, "; ") +
-         " | " + joined(plans, "; ") + " | " + (emulated ? "all" : "not emulated ones") + " |\n";
+  return "| [`" + e.name + "`](experiments/" + page_of(e).file + "#" + anchor + ") | " + e.title +
+         " | " + joined(texts, "; ") + " | " + joined(plans, "; ") + " | " +
+         (emulated ? "all" : "not emulated ones") + " |\n";
 }
+
+// The section of an experiment on its page.
+std::string details(const Experiment& e) {
+  std::string out = "\n## `" + e.name + "`\n\n" + e.title + " (version " +
+                    std::to_string(e.version) + ").\n\n" + wrapped(e.description, "") + "\n";
+  out += "* variants: `" + joined(e.variants, "`, `") + "`; the first is the baseline\n";
+  out += "* one sample: " + metric_text(e) + "\n";
+  out += "* ranks: " + ranks_text(e) + "\n";
+  out += "* verification: " + e.verification + "\n";
+  out += "* feeds: " + (e.feeds.empty() ? "nothing" : "`" + joined(e.feeds, "`, `") + "`") + "\n";
+  if (e.factors.empty()) return out;
+  out += "\n| factor | unit | meaning | grid |\n|---|---|---|---|\n";
+  for (const Factor& factor : e.factors) {
+    out += "| `" + factor.name + "` | " + factor.unit + " | " + factor.description + " | " +
+           grid_text(factor) + " |\n";
+  }
+  return out;
+}
+
+constexpr const char* kWritten =
+    "<!-- Written by 'stripline-bench list --markdown docs'; a test keeps it current. -->\n\n";
 
 }  // namespace
 
@@ -137,38 +179,30 @@ std::string reference_text() {
          "NAME=all takes the grid.\n";
 }
 
-std::string reference_markdown() {
-  std::string out =
-      "# Experiments\n\n"
-      "<!-- Written by 'stripline-bench list --markdown > docs/experiments.md'; a test keeps it "
-      "current. -->\n\n"
-      "What `stripline bench` can run and agents can be asked to measure. A factor that is left "
-      "out\n"
-      "takes the first value of its grid; `--param NAME=all` takes the whole grid, "
-      "`--param NAME=V1,V2`\n"
-      "some values. How samples become a model is in [measurement.md](measurement.md).\n\n"
-      "Experiments that feed a section of the model are what campaigns measure; the others compare "
-      "ways to\n"
-      "do something, and feed nothing.\n\n"
-      "| experiment | measures | feeds | for plans of | fabrics |\n|---|---|---|---|---|\n";
-  for (const Benchmark& benchmark : benchmarks()) out += overview_row(benchmark.declaration);
+std::vector<ReferencePage> reference_pages() {
+  std::vector<ReferencePage> pages = {
+      {"experiments.md",
+       "# Experiments\n\n" + std::string(kWritten) +
+           "What `stripline bench` can run and agents can be asked to measure. A factor that is "
+           "left out\n"
+           "takes the first value of its grid; `--param NAME=all` takes the whole grid, "
+           "`--param NAME=V1,V2`\n"
+           "some values. How samples become a model is in [measurement.md](measurement.md).\n\n"
+           "Experiments that feed a section of the model are what campaigns measure; the others "
+           "compare\n"
+           "methods, and feed nothing.\n\n"
+           "| experiment | measures | feeds | for plans of | fabrics |\n|---|---|---|---|---|\n"}};
+  for (const Page& page : kPages) {
+    pages.push_back({std::string("experiments/") + page.file,
+                     std::string("# ") + page.title + "\n\n" + kWritten +
+                         "All experiments are in [one table](../experiments.md).\n"});
+  }
   for (const Benchmark& benchmark : benchmarks()) {
     const Experiment& e = benchmark.declaration;
-    out += "\n## `" + e.name + "`\n\n" + e.title + " (version " + std::to_string(e.version) +
-           ").\n\n" + wrapped(e.description, "") + "\n";
-    out += "* variants: `" + joined(e.variants, "`, `") + "`; the first is the baseline\n";
-    out += "* one sample: " + metric_text(e) + "\n";
-    out += "* ranks: " + ranks_text(e) + "\n";
-    out += "* verification: " + e.verification + "\n";
-    out += "* feeds: " + (e.feeds.empty() ? "nothing" : "`" + joined(e.feeds, "`, `") + "`") + "\n";
-    if (e.factors.empty()) continue;
-    out += "\n| factor | unit | meaning | grid |\n|---|---|---|---|\n";
-    for (const Factor& factor : e.factors) {
-      out += "| `" + factor.name + "` | " + factor.unit + " | " + factor.description + " | " +
-             grid_text(factor) + " |\n";
-    }
+    pages.front().text += overview_row(e);
+    pages[1 + static_cast<size_t>(&page_of(e) - kPages.data())].text += details(e);
   }
-  return out;
+  return pages;
 }
 
 Json reference_json() {

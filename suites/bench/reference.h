@@ -1,7 +1,9 @@
-// The reference of all experiments, for `stripline-bench list` and docs/experiments.md.
+// The reference of all experiments, for `stripline-bench list`, docs/experiments.md and the pages
+// in docs/experiments.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 
@@ -9,8 +11,13 @@ namespace stripline::suites::bench {
 
 /// For a terminal.
 std::string reference_text();
-/// docs/experiments.md.
-std::string reference_markdown();
+/// A page of docs, in Markdown.
+struct ReferencePage {
+  std::string file;  ///< below docs
+  std::string text;
+};
+/// experiments.md, the table of all, and the pages with their details.
+std::vector<ReferencePage> reference_pages();
 /// An array of declarations.
 Json reference_json();
 

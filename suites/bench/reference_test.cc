@@ -1,26 +1,53 @@
 #include "suites/bench/reference.h"
 
+#include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
+#include <filesystem>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "base/whole_file.h"
 #include "optimizer/experiment/json.h"
 #include "suites/registry.h"
 
 namespace stripline::suites::bench {
 namespace {
 
-TEST(Reference, ThePageInTheDocsIsCurrent) {
+TEST(Reference, ThePagesInTheDocsAreCurrent) {
   const char* source = std::getenv("STRIPLINE_TEST_SOURCE");  // NOLINT(concurrency-mt-unsafe)
   ASSERT_NE(source, nullptr);
-  std::ifstream file(std::string(source) + "/docs/experiments.md");
-  ASSERT_TRUE(file) << "docs/experiments.md is missing";
-  std::stringstream text;
-  text << file.rdbuf();
-  EXPECT_EQ(text.str(), reference_markdown())
-      << "run: build/release/bin/stripline-bench list --markdown > docs/experiments.md";
+  const std::filesystem::path docs = std::filesystem::path(source) / "docs";
+  const std::vector<ReferencePage> pages = reference_pages();
+  for (const ReferencePage& page : pages) {
+    const Result<std::string> text = read_whole_file(docs / page.file);
+    ASSERT_TRUE(text.ok()) << text.error().message();
+    EXPECT_EQ(*text, page.text) << "run: build/release/bin/stripline-bench list --markdown docs";
+  }
+  for (const auto& there : std::filesystem::directory_iterator(docs / "experiments")) {
+    EXPECT_TRUE(std::ranges::any_of(
+        pages, [&](const ReferencePage& page) { return docs / page.file == there.path(); }))
+        << there.path() << " is not written any more";
+  }
+}
+
+// Pages that can be read at a sitting.
+TEST(Reference, SharesTheDetailsOutAmongItsPages) {
+  const std::vector<ReferencePage> pages = reference_pages();
+  for (const Benchmark& benchmark : benchmarks()) {
+    const std::string heading = "\n## `" + benchmark.declaration.name + "`\n";
+    EXPECT_EQ(std::ranges::count_if(pages,
+                                    [&](const ReferencePage& page) {
+                                      return page.text.find(heading) != std::string::npos;
+                                    }),
+              1)
+        << heading;
+  }
+  for (const ReferencePage& page : pages) {
+    EXPECT_LT(std::ranges::count_if(page.text, [](char c) { return c == ' ' || c == '\n'; }), 8000)
+        << page.file;
+  }
 }
 
 TEST(Reference, NamesEveryExperimentVariantAndFactor) {
@@ -37,10 +64,10 @@ TEST(Reference, NamesEveryExperimentVariantAndFactor) {
 }
 
 TEST(Reference, TheTableSaysWhatEachExperimentDecides) {
-  const std::string page = reference_markdown();
+  const std::string page = reference_pages().front().text;
   for (const Benchmark& benchmark : benchmarks()) {
     const experiment::Experiment& e = benchmark.declaration;
-    const size_t row = page.find("| [`" + e.name + "`](#");
+    const size_t row = page.find("| [`" + e.name + "`](experiments/");
     ASSERT_NE(row, std::string::npos) << e.name;
     const std::string line = page.substr(row, page.find('\n', row) - row);
     // What feeds the model says for which plans; both cells are empty otherwise.

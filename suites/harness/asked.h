@@ -88,8 +88,15 @@ struct Losses {
   double worst;
 };
 inline constexpr Losses kVis{0.02, 0.15};
-inline constexpr Losses kUpdates{0.05, 0.15};
-inline constexpr Losses kGathers{0.03, 0.15};
+/// Choices of updates and of gathers, on emulated networks and on others.
+namespace choices {
+inline constexpr Losses kEmulated{0.01, 0.15};
+inline constexpr Losses kReal{0.04, 0.15};
+/// Cells with as many ranks or more in which a method for each pair of ranks is faster than each
+/// method for all.
+inline constexpr unsigned kMixedRanks = 16;
+inline constexpr unsigned kMixedCells = 5;
+}  // namespace choices
 
 /// budgets: ratios to the best, over models and of the worst model or cell.
 inline constexpr Losses kBudgetedStrips{1.03, 1.08};

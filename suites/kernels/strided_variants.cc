@@ -27,9 +27,7 @@ std::vector<std::string> names_before(StridedVariant end) {
 constexpr std::array<VisMethod, 3> kMethods = {VisMethod::pipelined, VisMethod::native_iov,
                                                VisMethod::packed};
 
-std::string name_of(VisMethod method) {
-  return std::string(plan::to_string(static_cast<plan::VisMethod>(static_cast<int>(method) - 1)));
-}
+std::string name_of(VisMethod method) { return std::string(to_string(method)); }
 
 }  // namespace
 

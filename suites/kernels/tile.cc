@@ -33,9 +33,7 @@ constexpr const char* kFlopsFactor = "flops";
 constexpr std::array<VisMethod, 4> kMethods = {VisMethod::pipelined, VisMethod::native_iov,
                                                VisMethod::packed, VisMethod::bounding_box};
 
-std::string name_of(VisMethod method) {
-  return std::string(plan::to_string(static_cast<plan::VisMethod>(static_cast<int>(method) - 1)));
-}
+std::string name_of(VisMethod method) { return std::string(to_string(method)); }
 
 struct Shape {
   size_t rows = 0;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "optimizer/plan/score_map.h"
 #include "suites/compute_bodies.h"
 #include "suites/grids.h"
 #include "suites/kernels/counted_work.h"
@@ -23,12 +24,7 @@ constexpr size_t kLightSweeps = 1;
 constexpr size_t kHeavySweeps = 16;
 
 VisMethod method_of(const std::string& variant) {
-  for (size_t i = 0; i < plan::kVisMethods; ++i) {
-    if (variant == plan::to_string(static_cast<plan::VisMethod>(i))) {
-      return static_cast<VisMethod>(i + 1);
-    }
-  }
-  return VisMethod::best;
+  return plan::method_named<VisMethod>(variant, plan::kVisMethodNames).value_or(VisMethod::best);
 }
 
 // What the ranks do during the transfer: sums over as much data as it moves.

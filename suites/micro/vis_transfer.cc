@@ -78,8 +78,7 @@ future VisTransfer::start(const VisOptions& options) {
 Status VisTransfer::check_method(const VisOptions& options) {
   uint64_t carried_out = 1;
   if (context_->rank_me() == kInitiator && options.method != VisMethod::best) {
-    const auto method = static_cast<plan::VisMethod>(static_cast<int>(options.method) - 1);
-    const auto& statistics = context_->state().operations.vis().statistics().of(method);
+    const auto& statistics = context_->state().operations.vis().statistics().of(options.method);
     const uint64_t before = statistics.gets + statistics.puts;
     start(options).wait();
     carried_out = statistics.gets + statistics.puts - before;

@@ -9,7 +9,6 @@
 
 #include "base/result.h"
 #include "optimizer/experiment/experiment.h"
-#include "suites/harness/asked.h"
 #include "suites/results/cell_result.h"
 #include "suites/results/cells.h"
 #include "suites/results/options.h"
@@ -24,7 +23,7 @@ struct ChoiceQuestion {
   std::string name;       ///< of the file and the folder that hold its measurements: "updates"
   std::string problems;   ///< the heading of what is chosen for
   std::string explained;  ///< which methods the sweep has, in a sentence
-  asked::Losses bounds;   ///< on average over cells, and of a cell
+  bool mixes = false;     ///< what is chosen may be another method of these for each pair of ranks
   /// The points of a campaign on a network that a model for these choices rests on.
   std::function<std::vector<experiment::Point>(const Network&, bool quick)> campaign;
   /// The rows of a cell: kChosenRow first, then the sweep.

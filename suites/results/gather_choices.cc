@@ -9,7 +9,6 @@
 
 #include "optimizer/experiment/catalogue.h"
 #include "optimizer/experiment/json.h"
-#include "suites/harness/asked.h"
 #include "suites/registry.h"
 #include "suites/results/campaign.h"
 
@@ -163,7 +162,7 @@ ChoiceQuestion gather_question() {
               "The sweep: whole parts of all ranks; elements packed, all between the first and the "
               "last, or fetched by the reader; with more than two ranks passed on where all "
               "readers need the same, and on nodes of several ranks shared by them.",
-          .bounds = asked::kGathers,
+          .mixes = true,
           .campaign = gather_campaign_points,
           .rows = gather_rows};
 }

@@ -56,5 +56,30 @@ TEST(GatherCells, RestOnPointsOfTheirPath) {
   EXPECT_GT(of_node("mapped"), 0U);
 }
 
+// Networks that are emulated have a bound of their own, and a mix of methods is counted that is
+// faster than each of them.
+TEST(GatherTables, CountCellsInWhichAMixIsTheFastest) {
+  CellResult mixed{"emulated:a, 32 ranks", "emulated:a", 32, "a", {{"chosen", "mixed"}}, {}, 0};
+  mixed.times = {{"chosen", {1e-6, 1e-6}}, {"pack", {1.1e-6, 1.2e-6}}, {"bound", {2e-6, 2e-6}}};
+  CellResult equal = mixed;
+  equal.problem = "b";
+  equal.times.at("pack") = {1e-6, 0.98e-6};
+  const auto tables = choice_tables(gather_question(), {mixed, equal});
+  ASSERT_TRUE(tables.ok()) << tables.error().message();
+  EXPECT_NE(tables->find("in 1 of 2 cells with 16 ranks or more (criterion: at least 5): NOT MET"),
+            std::string::npos)
+      << *tables;
+  for (CellResult* const cell : {&mixed, &equal}) {
+    cell->ranks = 2;
+    cell->times.at("chosen") = {1.02 * 1e-6, 1.02 * 1e-6};
+    cell->times.at("pack") = {1e-6, 1e-6};
+  }
+  const auto lost = choice_tables(gather_question(), {mixed, equal});
+  ASSERT_TRUE(lost.ok());
+  EXPECT_EQ(lost->find("ranks or more"), std::string::npos) << *lost;
+  EXPECT_NE(lost->find("| emulated:a | 2 | 2.0 % | NOT MET |"), std::string::npos) << *lost;
+  EXPECT_NE(lost->find("| all | 2 | 2.0 % | met |"), std::string::npos) << *lost;
+}
+
 }  // namespace
 }  // namespace stripline::suites::results

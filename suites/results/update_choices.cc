@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "optimizer/experiment/json.h"
-#include "suites/harness/asked.h"
 #include "suites/registry.h"
 #include "suites/results/campaign.h"
 
@@ -161,7 +160,6 @@ ChoiceQuestion update_question() {
               "without merging; messages and operations of the network for at most " +
               most_singly + " updates a rank, locks for at most " + std::to_string(kFewUpdates) +
               ".",
-          .bounds = asked::kUpdates,
           .campaign = update_campaign_points,
           .rows = update_rows};
 }

@@ -162,7 +162,8 @@ Result<Bundle> moved(const Bundle& bundle, const Adapter& adapter, const fs::pat
                      const std::string& name, bool installed) {
   STRIPLINE_ASSIGN_OR_RETURN(Json record, parse_json(bundle.record, "export record"));
   Bundle result{.files = bundle.files};
-  const std::string other = adapter.file_names().back();
+  const auto names = adapter.file_names();
+  const std::string other = names.size() > 1 ? names.back() : "";
   std::stable_partition(result.files.begin(), result.files.end(),
                         [&](const ExportFile& one) { return one.name != other; });
   ExportFile& first = result.files.front();

@@ -27,6 +27,10 @@ struct TuneOptions {
 };
 int tune_command(const TuneOptions& options);
 
+/// Measures every alternative in every cell, this number of runs each, and prints the times as JSON
+/// lines: what a search is judged by (scripts/tuned_targets.py). Takes no time limit.
+int sweep_command(const TuneOptions& options, size_t runs);
+
 struct TryOptions {
   std::string target;
   std::vector<uint32_t> ranks = {2, 3, 4, 5, 6, 7, 8, 9};
@@ -67,11 +71,22 @@ int uninstall_command(const std::string& file);
 
 struct PackOptions {
   std::string file;
-  std::string output;  ///< a file; a folder to unpack to; empty: standard output, stripline-TARGET
+  /// A file; a folder to unpack to. Empty: standard output, stripline-TARGET, report.html.
+  std::string output;
 };
 /// One file of an export with its record, for other nodes.
 int pack_command(const PackOptions& options);
 int unpack_command(const PackOptions& options);
+/// A page about an export, or about a run that kept the default, by its record.
+int report_command(const PackOptions& options);
+
+struct ConvertOptions {
+  std::string file;
+  std::string version;  ///< "5.0.7"
+  std::string output;   ///< a folder; empty: stripline-TARGET-VERSION
+};
+/// Writes an export in the files of another version of its target, where it is not validated.
+int convert_command(const ConvertOptions& options);
 
 struct WriteOptions {
   std::string target;

@@ -1,5 +1,6 @@
 #include <array>
 #include <iostream>
+#include <optional>
 
 #include "base/atomic_file.h"
 #include "base/exit_codes.h"
@@ -7,10 +8,12 @@
 #include "base/whole_file.h"
 #include "optimizer/targets/environment_file.h"
 #include "optimizer/targets/nccl/nccl.h"
+#include "optimizer/targets/openmpi/json_rules.h"
 #include "optimizer/targets/openmpi/params_file.h"
 #include "optimizer/targets/openmpi/rules_file.h"
 #include "optimizer/targets/registry.h"
 #include "optimizer/targets/ucx/ucx.h"
+#include "suites/targets/adapters/ucx_files.h"
 #include "suites/targets/commands.h"
 #include "suites/targets/export_record.h"
 #include "suites/targets/session.h"
@@ -31,11 +34,13 @@ Status status_of(const Result<T>& result) {
 constexpr std::array kStageEnds = {0.5, 0.7, 0.85};
 
 // What was validated with these is not stale with them. Other things of the record stay.
-Status renew(const fs::path& record_file, const Basis& here) {
+Status renew(const fs::path& record_file, const Basis& here, const std::optional<Proof>& proof) {
   STRIPLINE_ASSIGN_OR_RETURN(Json record, read_json_file(record_file));
+  record["validated"] = true;
   record["version"] = here.version;
   record["kernel"] = here.kernel;
   record["configuration"] = here.configuration;
+  if (proof) record["proof"]["factor"] = proof->factor;
   return write_json_file(record_file, record);
 }
 
@@ -49,6 +54,7 @@ Result<int> verify(const VerifyOptions& options) {
   STRIPLINE_ASSIGN_OR_RETURN(const Basis here, basis_here(*session.adapter));
   const auto stale = stale_reasons(record, here);
   for (const std::string& one : stale) print_progress(one);
+  const bool has_news = !stale.empty() || !record.validated;
   const targets::Safety safety{.commutative_only = record.commutative_only};
   STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, session.adapter->complaints(file, safety));
   for (const std::string& one : complaints) print_progress(one);
@@ -60,7 +66,8 @@ Result<int> verify(const VerifyOptions& options) {
                     options.cancel_fd);
   ValidationOptions validation{
       .rule = {.margin = record.margin}, .processors = processors_here(), .seed = record.seed + 2};
-  const auto checks = checks_of(record.search.result.by_cell, record.ranks, safety);
+  const auto checks = checks_of(*target, record.search.result.by_cell, record.search.settings,
+                                record.ranks, safety);
   for (size_t i = 0; i < kStages.size() && (i == 0 || record.stages.back().passed); ++i) {
     validation.budget_s = budget.left_s(kStageEnds[i]);
     STRIPLINE_ASSIGN_OR_RETURN(const auto checked, validate(launcher, file, checks, kStages[i],
@@ -76,9 +83,9 @@ Result<int> verify(const VerifyOptions& options) {
   } else {
     record.proof.reset();
   }
-  if (record.validated && !stale.empty()) {
+  if (record.validated && has_news) {
     // It holds where its record cannot be written, too.
-    const Status renewed = renew(file.parent_path() / kRecordName, here);
+    const Status renewed = renew(file.parent_path() / kRecordName, here, record.proof);
     if (!renewed.ok()) print_progress("not noted in its record: " + renewed.error().message());
   }
   record.search.result = {};
@@ -98,26 +105,36 @@ Result<std::vector<Setting>> settings_of(const std::vector<std::string>& texts) 
   return settings;
 }
 
-Result<int> write(const WriteOptions& options) {
-  STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(options.target));
-  if (target->knobs.empty()) {
-    return Error(ErrorCode::unimplemented,
-                 std::string(target->title) + " has no settings that are written one by one");
-  }
+// Rules of NCCL's tuner, which the user gives as its file has them.
+Result<std::string> tuner_file_of(const std::vector<std::string>& rules,
+                                  const std::vector<std::string>& comments) {
+  std::string lines;
+  for (const std::string& one : rules) lines += one + "\n";
+  const auto read = targets::nccl::read_tuner_file(lines, "the rules");
+  if (!read.ok()) return Error(ErrorCode::invalid_argument, read.error().message());
+  return targets::nccl::write_tuner_file(*read, comments);
+}
+
+Result<std::string> file_of(const targets::Target& target, const WriteOptions& options,
+                            const std::vector<std::string>& comments) {
+  if (target.name == "nccl") return tuner_file_of(options.settings, comments);
   STRIPLINE_ASSIGN_OR_RETURN(const auto settings, settings_of(options.settings));
-  STRIPLINE_RETURN_IF_ERROR(targets::check_settings(*target, settings));
+  STRIPLINE_RETURN_IF_ERROR(targets::check_settings(target, settings));
   if (options.ranks > 0) {
     STRIPLINE_RETURN_IF_ERROR(
-        targets::check_memory(*target, settings, options.ranks, options.memory_bytes));
+        targets::check_memory(target, settings, options.ranks, options.memory_bytes));
   }
+  if (target.name == "openmpi") return targets::openmpi::write_params(settings, comments);
+  if (target.name == "ucx") return targets::ucx::write_conf(settings, comments);
+  return targets::write_environment(settings, comments);
+}
+
+Result<int> write(const WriteOptions& options) {
+  STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(options.target));
   const std::vector<std::string> comments = {std::string(kMark) + ": settings of " +
                                              std::string(target->title) +
                                              ", as they were given: nothing was measured"};
-  const auto written = target->name == "openmpi"
-                           ? targets::openmpi::write_params(settings, comments)
-                       : target->name == "ucx" ? targets::ucx::write_conf(settings, comments)
-                                               : targets::write_environment(settings, comments);
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, written);
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, file_of(*target, options, comments));
   if (options.output.empty()) {
     std::cout << text;
     return kExitOk;
@@ -125,6 +142,17 @@ Result<int> write(const WriteOptions& options) {
   STRIPLINE_RETURN_IF_ERROR(check_replaceable(options.output, "name another file"));
   STRIPLINE_RETURN_IF_ERROR(write_atomically(options.output, text));
   return kExitOk;
+}
+
+// A classic rules file, or that of Open MPI 6.
+Result<std::vector<std::string>> hazards_of_rules(const std::string& text, const std::string& what,
+                                                  const targets::Safety& safety) {
+  if (targets::openmpi::is_json(text)) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto rules, targets::openmpi::read_json_rules(text, what));
+    return targets::openmpi::hazards(rules, safety);
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const auto rules, targets::openmpi::read_rules(text, what));
+  return targets::openmpi::hazards(rules, safety);
 }
 
 Result<int> check(const CheckOptions& options) {
@@ -136,12 +164,17 @@ Result<int> check(const CheckOptions& options) {
     if (target->name != "openmpi") {
       return Error(ErrorCode::invalid_argument, "only Open MPI has rules files");
     }
-    STRIPLINE_ASSIGN_OR_RETURN(const auto rules, targets::openmpi::read_rules(text, what));
-    found = targets::openmpi::hazards(rules, {.commutative_only = options.commutative_only});
+    const targets::Safety safety{.commutative_only = options.commutative_only};
+    STRIPLINE_ASSIGN_OR_RETURN(found, hazards_of_rules(text, what, safety));
   } else if (target->name == "openmpi") {
     STRIPLINE_RETURN_IF_ERROR(status_of(targets::openmpi::read_params(text, what)));
   } else if (target->name == "ucx") {
-    STRIPLINE_RETURN_IF_ERROR(status_of(targets::ucx::read_conf(text, what)));
+    STRIPLINE_ASSIGN_OR_RETURN(const auto settings, targets::ucx::read_conf(text, what));
+    std::error_code error;
+    const auto stronger = ucx_sources_above(fs::absolute(options.file, error), found);
+    for (std::string& one : targets::overridden(settings, stronger)) {
+      found.push_back(std::move(one));
+    }
   } else if (target->name == "nccl") {
     STRIPLINE_RETURN_IF_ERROR(status_of(targets::nccl::read_tuner_file(text, what)));
   } else {

@@ -47,9 +47,40 @@ Result<Cell> cell_from_json(const Json& json, std::string_view where) {
 // NaN and infinity have no form in JSON.
 Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
+Json violations_json(const std::vector<targets::Violation>& violations) {
+  Json all = Json::array();
+  for (const targets::Violation& one : violations) {
+    Json entry = cell_json(one.cell);
+    entry["guideline"] = one.guideline;
+    entry["ratio"] = number_json(one.test.ratio);
+    entry["lower"] = number_json(one.test.lower);
+    all.push_back(std::move(entry));
+  }
+  return all;
+}
+
+// Empty without any.
+std::string violations_table(const std::string& title,
+                             const std::vector<targets::Violation>& violations) {
+  if (violations.empty()) return {};
+  Table table({{title},
+               {"collective"},
+               {"ranks", Table::Align::right},
+               {"bytes", Table::Align::right},
+               {"ratio", Table::Align::right},
+               {"at least", Table::Align::right}});
+  for (const targets::Violation& one : violations) {
+    table.add({one.guideline, std::string(to_string(one.cell.collective)),
+               std::to_string(one.cell.ranks), bytes_or_dash(one.cell), factor_text(one.test.ratio),
+               factor_text(one.test.lower)});
+  }
+  return "\n" + table.text();
+}
+
 std::optional<targets::Candidate> candidate_named(const targets::Target& target,
                                                   targets::Collective collective,
                                                   const std::string& name) {
+  if (target.candidates == nullptr) return std::nullopt;
   for (auto& candidate : target.candidates(collective)) {
     if (candidate.name == name) return candidate;
   }
@@ -136,20 +167,14 @@ Json to_json(const ExportRecord& record) {
                      {"ratio_high", number_json(knob.decision.ratio.upper)},
                      {"failure", knob.failure}});
   }
+  Json settings = Json::object();
+  for (const targets::Setting& one : record.search.settings) settings[one.name] = one.value;
   Json rejected = Json::array();
   for (const Rejected& one : record.search.rejected) {
     Json entry = cell_json(one.cell);
     entry["candidate"] = one.candidate;
     entry["reason"] = one.reason;
     rejected.push_back(std::move(entry));
-  }
-  Json violations = Json::array();
-  for (const targets::Violation& one : record.search.violations) {
-    Json entry = cell_json(one.cell);
-    entry["guideline"] = one.guideline;
-    entry["ratio"] = number_json(one.test.ratio);
-    entry["lower"] = number_json(one.test.lower);
-    violations.push_back(std::move(entry));
   }
   Json checked = Json::array();
   for (const Checked& one : record.checked) {
@@ -188,14 +213,22 @@ Json to_json(const ExportRecord& record) {
                {"runs", record.search.runs},
                {"cells", std::move(cells)},
                {"knobs", std::move(knobs)},
+               {"settings", std::move(settings)},
                {"unsettable", record.search.unsettable},
                {"rejected", std::move(rejected)},
-               {"violations", std::move(violations)},
+               {"violations", violations_json(record.search.violations)},
+               {"tuned_violations", violations_json(record.search.tuned_violations)},
                {"stages", std::move(stages)},
                {"checks", std::move(checked)}};
   if (record.proof) {
     json["proof"] = cell_json(record.proof->probe.cell);
-    json["proof"]["candidate"] = record.proof->probe.candidate.name;
+    const Probe& probe = record.proof->probe;
+    if (probe.setting) {
+      json["proof"]["setting"] = {{"name", probe.setting->name}, {"value", probe.setting->value}};
+      json["proof"]["operation"] = probe.operation;
+    } else {
+      json["proof"]["candidate"] = probe.candidate.name;
+    }
     json["proof"]["factor"] = number_json(record.proof->factor);
   }
   return json;
@@ -231,7 +264,7 @@ Result<ExportRecord> record_from_json(const Json& json) {
     known = true;
   }
   const auto target = targets::find_target(record.target);
-  if (!target.ok() || !known || (*target)->candidates == nullptr) {
+  if (!target.ok() || !known) {
     return Error(ErrorCode::data_loss, "export record: its target or path is not known here");
   }
   STRIPLINE_ASSIGN_OR_RETURN(const Json* ranks, get_array(json, "ranks", kWhere));
@@ -241,10 +274,23 @@ Result<ExportRecord> record_from_json(const Json& json) {
     }
     record.ranks.push_back(one.get<uint32_t>());
   }
+  if (record.ranks.empty()) {
+    return Error(ErrorCode::data_loss, "export record: it has no numbers of ranks");
+  }
   STRIPLINE_ASSIGN_OR_RETURN(const Json* files, get_object(json, "files", kWhere));
   for (const auto& [name, hash] : files->items()) {
     if (!hash.is_string()) return Error(ErrorCode::data_loss, "export record: a hash is not text");
     record.files[name] = hash.get<std::string>();
+  }
+  // Earlier versions did not record them.
+  if (json.contains("settings")) {
+    STRIPLINE_ASSIGN_OR_RETURN(const Json* settings, get_object(json, "settings", kWhere));
+    for (const auto& [name, value] : settings->items()) {
+      if (!value.is_string()) {
+        return Error(ErrorCode::data_loss, "export record: a setting is not text");
+      }
+      record.search.settings.push_back({name, value.get<std::string>()});
+    }
   }
   STRIPLINE_ASSIGN_OR_RETURN(const Json* cells, get_array(json, "cells", kWhere));
   for (const Json& one : *cells) {
@@ -260,10 +306,28 @@ Result<ExportRecord> record_from_json(const Json& json) {
     STRIPLINE_ASSIGN_OR_RETURN(const Json* proof, get_object(json, "proof", kWhere));
     Proof read;
     STRIPLINE_ASSIGN_OR_RETURN(read.probe.cell, cell_from_json(*proof, "export record.proof"));
-    STRIPLINE_ASSIGN_OR_RETURN(const std::string name, get_string(*proof, "candidate", kWhere));
-    const auto candidate = candidate_named(**target, read.probe.cell.collective, name);
-    if (!candidate) return Error(ErrorCode::data_loss, "export record: '" + name + "' is unknown");
-    read.probe.candidate = *candidate;
+    if (proof->contains("setting")) {
+      STRIPLINE_ASSIGN_OR_RETURN(const Json* setting, get_object(*proof, "setting", kWhere));
+      targets::Setting given;
+      STRIPLINE_ASSIGN_OR_RETURN(given.name, get_string(*setting, "name", kWhere));
+      STRIPLINE_ASSIGN_OR_RETURN(given.value, get_string(*setting, "value", kWhere));
+      read.probe.setting = std::move(given);
+      STRIPLINE_ASSIGN_OR_RETURN(read.probe.operation, get_string(*proof, "operation", kWhere));
+      const auto operations = knob_cells(**target, record.ranks.front());
+      if (std::ranges::find(operations, read.probe.operation, &DriverCell::operation) ==
+          operations.end()) {
+        return Error(ErrorCode::data_loss,
+                     "export record: its probe is of an operation that is "
+                     "not known here");
+      }
+    } else {
+      STRIPLINE_ASSIGN_OR_RETURN(const std::string name, get_string(*proof, "candidate", kWhere));
+      const auto candidate = candidate_named(**target, read.probe.cell.collective, name);
+      if (!candidate) {
+        return Error(ErrorCode::data_loss, "export record: '" + name + "' is unknown");
+      }
+      read.probe.candidate = *candidate;
+    }
     record.proof = std::move(read);
   }
   return record;
@@ -365,18 +429,8 @@ std::string summary_of(const ExportRecord& record) {
   for (const std::string& name : record.search.unsettable) {
     text += name + " cannot be set in this version: what it decides keeps the default\n";
   }
-  Table violations({{"the default violates"},
-                    {"collective"},
-                    {"ranks", Table::Align::right},
-                    {"bytes", Table::Align::right},
-                    {"ratio", Table::Align::right},
-                    {"at least", Table::Align::right}});
-  for (const targets::Violation& one : record.search.violations) {
-    violations.add({one.guideline, std::string(to_string(one.cell.collective)),
-                    std::to_string(one.cell.ranks), bytes_or_dash(one.cell),
-                    factor_text(one.test.ratio), factor_text(one.test.lower)});
-  }
-  if (!violations.empty()) text += "\n" + violations.text();
+  text += violations_table("the default violates", record.search.violations);
+  text += violations_table("the tuned settings violate", record.search.tuned_violations);
   if (!record.stages.empty()) {
     text += "\nValidation, with a margin of " + percent(record.margin) + ":\n";
     for (const Stage stage : kStages) {
@@ -399,10 +453,13 @@ std::string summary_of(const ExportRecord& record) {
     text += "That the target reads it was not proven: nothing that was measured is slow enough\n";
   }
   if (record.proof) {
-    text += "Read by the target: a probe (" + record.proof->probe.candidate.name + " for " +
-            std::string(to_string(record.proof->probe.cell.collective)) + " of " +
-            std::to_string(record.proof->probe.cell.ranks) + " ranks) took " +
-            factor_text(record.proof->factor) + " times as long\n";
+    const Probe& probe = record.proof->probe;
+    const auto& setting = probe.setting;
+    text += "Read by the target: a probe (" +
+            (setting ? setting->name + "=" + setting->value : probe.candidate.name) + " for " +
+            (setting ? probe.operation : std::string(to_string(probe.cell.collective))) + " of " +
+            std::to_string(probe.cell.ranks) + " ranks) took " + factor_text(record.proof->factor) +
+            " times as long\n";
   }
   return text;
 }

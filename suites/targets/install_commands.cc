@@ -3,12 +3,15 @@
 #include "base/atomic_file.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
+#include "base/sha256.h"
 #include "base/table.h"
 #include "base/whole_file.h"
+#include "optimizer/targets/lines.h"
 #include "optimizer/targets/registry.h"
 #include "suites/targets/bundle.h"
 #include "suites/targets/commands.h"
 #include "suites/targets/export_record.h"
+#include "suites/targets/owned_files.h"
 #include "suites/targets/session.h"
 
 namespace stripline::suites::tune {
@@ -56,8 +59,15 @@ Result<int> install(const InstallOptions& options) {
   STRIPLINE_ASSIGN_OR_RETURN(const ExportRecord record, read_record_of(file));
   STRIPLINE_ASSIGN_OR_RETURN(const Adapter* adapter, adapter_of(record.target));
   if (!record.validated) {
+    return Error(
+        ErrorCode::failed_precondition,
+        "'" + file.string() + "' was not validated: tune again, or 'stripline export verify' it");
+  }
+  if (!record.proof) {
     return Error(ErrorCode::failed_precondition,
-                 "'" + file.string() + "' was not validated: tune again");
+                 "that the target reads '" + file.string() +
+                     "' was not proven, as nothing that was measured is slow enough for a probe: "
+                     "tune again with more numbers of ranks, or --minutes");
   }
   STRIPLINE_ASSIGN_OR_RETURN(const Basis here, basis_here(*adapter));
   for (const std::string& one : stale_reasons(record, here)) print_progress(one);
@@ -137,6 +147,64 @@ Result<int> unpack(const PackOptions& options) {
   return kExitOk;
 }
 
+// The record of an export in the files of another version: what was decided stays, and nothing
+// counts as validated.
+Result<Bundle> as_converted(const Bundle& bundle, std::vector<ExportFile> files,
+                            const std::string& version) {
+  STRIPLINE_ASSIGN_OR_RETURN(Json record, parse_json(bundle.record, "export record"));
+  record["converted_from"] = record["version"];
+  record["version"] = version;
+  record["validated"] = false;
+  record["installed"] = false;
+  record["configuration"] = "";
+  record["stages"] = Json::array();
+  record["checks"] = Json::array();
+  if (record.contains("proof")) record["proof"]["factor"] = nullptr;  // the probe stays
+  record.erase(kFormerFiles);
+  record["files"] = Json::object();
+  for (const ExportFile& one : files) record["files"][one.name] = sha256_hex(one.text);
+  return Bundle{record.dump(2) + "\n", std::move(files)};
+}
+
+Result<int> convert(const ConvertOptions& options) {
+  const auto version = targets::parse_version(options.version);
+  if (!version) {
+    return Error(ErrorCode::invalid_argument,
+                 "'" + options.version + "' is not a valid version: write 5.0 or 5.0.7");
+  }
+  std::error_code error;
+  const fs::path file = fs::absolute(options.file, error);
+  STRIPLINE_ASSIGN_OR_RETURN(const ExportRecord record, read_record_of(file));
+  STRIPLINE_ASSIGN_OR_RETURN(const Adapter* adapter, adapter_of(record.target));
+  const std::string title(adapter->target().title);
+  const std::string name = to_string(*version);
+  if (name == record.version) {
+    return Error(ErrorCode::invalid_argument, "'" + file.string() + "' is of " + title + " " +
+                                                  name +
+                                                  " already: 'stripline export pack' "
+                                                  "takes it to another node");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(file));
+  std::vector<std::string> comments = targets::leading_comments(text);
+  comments.push_back("Converted for " + title + " " + name + ": NOT VALIDATED there, but in " +
+                     record.version);
+  const fs::path folder = fs::absolute(
+      options.output.empty() ? "stripline-" + record.target + "-" + name : options.output, error);
+  STRIPLINE_ASSIGN_OR_RETURN(OtherVersion other,
+                             adapter->for_version(file, *version, folder, std::move(comments)));
+  STRIPLINE_ASSIGN_OR_RETURN(const Bundle bundle, read_bundle(file));
+  STRIPLINE_ASSIGN_OR_RETURN(const Bundle converted,
+                             as_converted(bundle, std::move(other.files), name));
+  STRIPLINE_RETURN_IF_ERROR(
+      write_bundle(converted, folder, false, "name another folder by --output"));
+  const fs::path first = folder / converted.files.front().name;
+  for (const std::string& one : other.left_out) std::cout << "Left out: " << one << '\n';
+  std::cout << "Converted: " << first.string() << ", for " << title << ' ' << name
+            << "\nNot validated there; where it is installed: stripline export verify "
+            << first.string() << " --accept-untried\n";
+  return kExitOk;
+}
+
 // What an export of this user that is still there is about, and why it is no longer what was
 // validated.
 struct Noted {
@@ -190,6 +258,7 @@ void list_targets(bool json) {
 
 int install_command(const InstallOptions& options) { return exit_code_of(install(options)); }
 int uninstall_command(const std::string& file) { return exit_code_of(uninstall(file)); }
+int convert_command(const ConvertOptions& options) { return exit_code_of(convert(options)); }
 int pack_command(const PackOptions& options) { return exit_code_of(pack(options)); }
 int unpack_command(const PackOptions& options) { return exit_code_of(unpack(options)); }
 

@@ -43,7 +43,8 @@ Result<std::filesystem::path> driver_sources() {
 }
 
 Result<std::filesystem::path> compile_driver(const Adapter& adapter, const WorkFolder& folder) {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto sources, driver_sources());
+  STRIPLINE_ASSIGN_OR_RETURN(const auto all_sources, driver_sources());
+  const auto sources = all_sources / adapter.driver_folder();
   const std::string compiler = adapter.compiler();
   if (find_in_path(compiler).empty()) {
     return Error(ErrorCode::not_found, std::string(adapter.target().title) +
@@ -59,6 +60,7 @@ Result<std::filesystem::path> compile_driver(const Adapter& adapter, const WorkF
   }
   std::ranges::sort(files);
   argv.insert(argv.end(), files.begin(), files.end());
+  for (const std::string& library : adapter.libraries()) argv.push_back(library);
   const auto compiled = output_of(argv, kCompileLimitS);
   if (!compiled.ok()) return compiled.error().with_context("cannot compile the driver");
   return program;

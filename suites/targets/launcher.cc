@@ -134,6 +134,7 @@ Result<Launched> Launcher::run(DriverPlan& plan, const Environment& environment)
 
 Result<std::set<std::string>> unsettable_variables(Launcher& launcher) {
   const targets::Target& target = launcher.adapter().target();
+  if (target.candidates == nullptr) return std::set<std::string>();
   DriverPlan plan;
   for (const Collective collective : targets::kCollectives) {
     for (const Candidate& one : target.candidates(collective)) plan.variant(one.select);

@@ -79,23 +79,42 @@ void add_stall(CLI::App& command, double& stall_s) {
       ->capture_default_str();
 }
 
-void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
-  CLI::App* const command = app.add_subcommand(name, "Tune " + name + " on this host");
-  add_ranks(*command, options.ranks);
-  add_minutes(*command, options.minutes,
-              "The time that it takes at most; what is not known by then keeps the default");
-  add_path(*command, options.path);
+// What says which alternatives of operations are measured in which cells.
+void add_alternatives(CLI::App& command, TuneOptions& options) {
   command
-      ->add_option("--collectives", options.collectives,
-                   "Only these operations, with commas (default: all)")
+      .add_option("--collectives", options.collectives,
+                  "Only these operations, with commas (default: all)")
       ->type_name("NAME,...")
       ->delimiter(',');
   command
-      ->add_option("--most-bytes", options.most_bytes,
-                   "The largest size that is measured; buffers of a rank have 4MiB at most")
+      .add_option("--most-bytes", options.most_bytes,
+                  "The largest size that is measured; buffers of a rank have 4MiB at most")
       ->type_name("BYTES")
       ->transform(size_from(8))
       ->capture_default_str();
+  command.add_flag("--commutative-only", options.commutative_only,
+                   "All programs here use operations that commute");
+}
+
+// What every measurement takes.
+void add_measurement(CLI::App& command, TuneOptions& options) {
+  add_ranks(command, options.ranks);
+  add_path(command, options.path);
+  add_stall(command, options.stall_s);
+  command.add_option("--seed", options.seed, "Seed of the order in which things are measured")
+      ->type_name("N")
+      ->transform(whole_number_from<uint64_t>(0))
+      ->capture_default_str();
+  command.add_flag("--accept-untried", options.accept_untried, "Also a version that was not tried");
+}
+
+void define_tune(CLI::App& app, const std::string& name, TuneOptions& options,
+                 bool has_alternatives) {
+  CLI::App* const command = app.add_subcommand(name, "Tune " + name + " on this host");
+  add_minutes(*command, options.minutes,
+              "The time that it takes at most; what is not known by then keeps the default");
+  add_measurement(*command, options);
+  if (has_alternatives) add_alternatives(*command, options);
   command
       ->add_option("--margin", options.margin,
                    "What a choice has to gain at least, with 95 % confidence, e.g. 3%")
@@ -112,19 +131,30 @@ void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
       ->add_option("--output", options.output,
                    "Folder for the files and their record (default: stripline-" + name + ")")
       ->type_name("FOLDER");
-  add_stall(*command, options.stall_s);
-  command->add_option("--seed", options.seed, "Seed of the order in which things are measured")
-      ->type_name("N")
-      ->transform(whole_number_from<uint64_t>(0))
-      ->capture_default_str();
-  command->add_flag("--commutative-only", options.commutative_only,
-                    "All programs here use operations that commute");
-  command->add_flag("--accept-untried", options.accept_untried,
-                    "Also a version that was not tried");
   command->add_flag("--json", options.json, "The record as one JSON object, in place of tables");
   command->footer(
       "Numbers of ranks and sizes that were not measured keep the target's default.\n"
       "Nothing else should run here meanwhile.\n");
+}
+
+struct Sweep {
+  TuneOptions options;
+  uint32_t runs = 10;
+};
+
+void define_sweep(CLI::App& app, Sweep& sweep) {
+  CLI::App* const command = app.add_subcommand(
+      "sweep", "Measure every alternative in every cell, to judge by it what tuning has found");
+  add_required(command, "target", sweep.options.target, "Its name, see 'list'", "TARGET");
+  command->add_option("--runs", sweep.runs, "Launches that each alternative is measured in")
+      ->type_name("N")
+      ->transform(whole_number(2, 1000))
+      ->capture_default_str();
+  add_measurement(*command, sweep.options);
+  add_alternatives(*command, sweep.options);
+  command->footer(
+      "Prints a JSON object per line: a cell, an alternative, and its median time in each run.\n"
+      "Knobs have their defaults. Nothing else should run here meanwhile.\n");
 }
 
 void define_try(CLI::App& app, TryOptions& options) {
@@ -148,6 +178,8 @@ struct Export {
   std::string uninstall;
   PackOptions pack;
   PackOptions unpack;
+  PackOptions report;
+  ConvertOptions convert;
   WriteOptions write;
   CheckOptions check;
 };
@@ -186,10 +218,28 @@ void define_export(CLI::App& app, Export& options) {
       ->add_option("-o,--output", options.unpack.output,
                    "Folder for the files and their record (default: stripline-TARGET)")
       ->type_name("FOLDER");
+  CLI::App* const report = group->add_subcommand(
+      "report",
+      "Write a page about what tuning has found: gains, knobs, what was left out and why");
+  add_required(report, "file", options.report.file, "A file that tuning has written, or its record",
+               "FILE");
+  report->add_option("-o,--output", options.report.output, "The page (default: report.html)")
+      ->type_name("FILE");
+  CLI::App* const convert = group->add_subcommand(
+      "convert", "Write an export for another version of its target, where it is not validated");
+  add_required(convert, "file", options.convert.file, "A file that tuning has written", "FILE");
+  convert->add_option("--for", options.convert.version, "The other version, such as 5.0.7")
+      ->type_name("VERSION")
+      ->required();
+  convert
+      ->add_option("-o,--output", options.convert.output,
+                   "Folder for the files and their record (default: stripline-TARGET-VERSION)")
+      ->type_name("FOLDER");
   CLI::App* const write = group->add_subcommand(
       "write", "Write settings that you name, checked, in the target's own format");
   add_required(write, "target", options.write.target, "Its name, see 'list'", "TARGET");
-  add_required(write, "settings", options.write.settings, "NAME=VALUE, several", "K=V");
+  add_required(write, "settings", options.write.settings,
+               "NAME=VALUE, several; of nccl lines of its tuner's file", "K=V");
   write
       ->add_option("--ranks", options.write.ranks,
                    "Refuse what takes too much memory on each of N ranks")
@@ -229,10 +279,18 @@ int main(int argc, char** argv) {
   list->add_flag("--json", list_json, "One JSON object per line");
   TuneOptions openmpi{.target = "openmpi"};
   TuneOptions mpich{.target = "mpich"};
-  define_tune(app, openmpi.target, openmpi);
-  define_tune(app, mpich.target, mpich);
+  define_tune(app, openmpi.target, openmpi, true);
+  TuneOptions ucx{.target = "ucx"};
+  TuneOptions oshmem{.target = "oshmem"};
+  TuneOptions libfabric{.target = "libfabric"};
+  define_tune(app, mpich.target, mpich, true);
+  define_tune(app, ucx.target, ucx, false);
+  define_tune(app, oshmem.target, oshmem, false);
+  define_tune(app, libfabric.target, libfabric, false);
   TryOptions trying;
   define_try(app, trying);
+  Sweep sweep;
+  define_sweep(app, sweep);
   Export exporting;
   define_export(app, exporting);
   if (const auto end = read_command_line(app, argc, argv)) return *end;
@@ -245,6 +303,8 @@ int main(int argc, char** argv) {
     if (group->got_subcommand("install")) return finish(install_command(exporting.install));
     if (group->got_subcommand("uninstall")) return finish(uninstall_command(exporting.uninstall));
     if (group->got_subcommand("pack")) return finish(pack_command(exporting.pack));
+    if (group->got_subcommand("report")) return finish(report_command(exporting.report));
+    if (group->got_subcommand("convert")) return finish(convert_command(exporting.convert));
     if (group->got_subcommand("unpack")) return finish(unpack_command(exporting.unpack));
     const UniqueFd signals = catch_cancel_signals();
     exporting.verify.cancel_fd = signals.get();
@@ -255,9 +315,14 @@ int main(int argc, char** argv) {
     trying.cancel_fd = signals.get();
     return finish(try_command(trying));
   }
-  TuneOptions& options = app.got_subcommand("mpich") ? mpich : openmpi;
+  const bool sweeps = app.got_subcommand("sweep");
+  TuneOptions* chosen = &openmpi;
+  for (TuneOptions* const one : {&mpich, &ucx, &oshmem, &libfabric}) {
+    if (app.got_subcommand(one->target)) chosen = one;
+  }
+  TuneOptions& options = sweeps ? sweep.options : *chosen;
   std::ranges::sort(options.ranks);
   options.ranks.erase(std::unique(options.ranks.begin(), options.ranks.end()), options.ranks.end());
   options.cancel_fd = signals.get();
-  return finish(tune_command(options));
+  return finish(sweeps ? sweep_command(options, sweep.runs) : tune_command(options));
 }

@@ -3,6 +3,7 @@
 // scripts/common.sh).
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,11 +14,14 @@
 #include <gtest/gtest.h>
 
 #include "base/atomic_file.h"
+#include "base/command_output.h"
 #include "base/exit_codes.h"
 #include "base/testing/processes.h"
 #include "optimizer/targets/registry.h"
 #include "suites/targets/grid.h"
 #include "suites/targets/launcher.h"
+#include "suites/targets/leftovers.h"
+#include "suites/targets/search.h"
 #include "suites/targets/session.h"
 
 namespace stripline::suites::tune {
@@ -38,16 +42,30 @@ struct Real {
 
 // Segments of 64 KiB are smaller than the second one.
 constexpr uint64_t kSizes[] = {1024, 131072};
-constexpr uint32_t kMostRanks = 4;
 constexpr double kLaunchLimitS = 200;
 constexpr double kTryLimitS = 400;
+
+// Numbers of ranks that files have rules for. More than two of them take minutes: those of
+// 'scripts/check.sh targets' go from 2 to STRIPLINE_TEST_TARGET_RANKS.
+std::vector<uint32_t> ranks_with_rules() {
+  const char* const most =
+      std::getenv("STRIPLINE_TEST_TARGET_RANKS");  // NOLINT(concurrency-mt-unsafe)
+  if (most == nullptr) return {2, 4};
+  std::vector<uint32_t> all;
+  for (uint32_t ranks = 2; ranks <= static_cast<uint32_t>(std::atoi(most)); ++ranks) {
+    all.push_back(ranks);
+  }
+  return all;
+}
 
 // What this user has set for the targets is not looked at.
 void leave_settings_of_user_out(const std::filesystem::path& home) {
   std::vector<std::string> names;
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string_view entry = *one;
-    if (!entry.starts_with("OMPI_MCA_") && !entry.starts_with("MPIR_CVAR_")) continue;
+    const bool is_setting = entry.starts_with("OMPI_MCA_") || entry.starts_with("MPIR_CVAR_") ||
+                            entry.starts_with("UCX_") || entry.starts_with("FI_");
+    if (!is_setting) continue;
     names.emplace_back(entry.substr(0, entry.find('=')));
   }
   for (const std::string& name : names) ::unsetenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
@@ -84,14 +102,14 @@ class RealTarget : public ::testing::TestWithParam<Real> {
     return all;
   }
 
-  // Rules as a search of 2 and 4 ranks may find them: the alternative of this index, where there
-  // are as many.
+  // Rules as a search of these ranks may find them: the alternative of this index, where there are
+  // as many.
   Decisions decisions(size_t index) const {
     Decisions result;
     for (const Collective collective : targets::kCollectives) {
       const bool by_size = targets::scope_of(*target_, collective) == Scope::cell;
       std::vector<targets::Choice> choices;
-      for (const uint32_t ranks : {2U, kMostRanks}) {
+      for (const uint32_t ranks : ranks_with_rules()) {
         for (const uint64_t bytes : kSizes) {
           const Cell cell{collective, ranks, ranks, bytes};
           // One for all sizes has to be allowed for the smallest.
@@ -125,7 +143,7 @@ class RealTarget : public ::testing::TestWithParam<Real> {
     for (DriverCell& cell : plan.cells) cell.variants = {usual};
     const auto environment = session_->adapter->loading(file);
     if (!environment.ok()) return environment.error().message();
-    launcher_->end_within(kLaunchLimitS);
+    launcher_->end_within(kLaunchLimitS * ranks_with_rules().back() / 4);
     const auto launched = launcher_->run(plan, *environment);
     if (!launched.ok()) return launched.error().message();
     std::string wrong;
@@ -149,9 +167,12 @@ class RealTarget : public ::testing::TestWithParam<Real> {
 
 TEST_P(RealTarget, ExportedRulesGiveRightResultsForEveryCommunicator) {
   size_t files = 0;
+  const uint32_t most_ranks = ranks_with_rules().back();
   for (const Collective collective : targets::kCollectives) {
     for (const uint64_t bytes : kSizes) {
-      files = std::max(files, allowed({collective, kMostRanks, kMostRanks, bytes}).size());
+      for (const uint32_t ranks : ranks_with_rules()) {
+        files = std::max(files, allowed({collective, ranks, ranks, bytes}).size());
+      }
     }
   }
   ASSERT_GE(files, 2U);
@@ -159,8 +180,9 @@ TEST_P(RealTarget, ExportedRulesGiveRightResultsForEveryCommunicator) {
     DriverPlan plan{.repetitions = 3, .budget_s = 0.001};
     for (const Collective collective : targets::kCollectives) {
       const auto kinds = call_kinds(collective, false);
-      // All but the largest are of a part of the ranks, and no rule is of one or three.
-      for (uint32_t ranks = 1; ranks <= kMostRanks; ++ranks) {
+      // All but the largest are of a part of the ranks. No rule is of one, and by default none is
+      // of three.
+      for (uint32_t ranks = 1; ranks <= most_ranks; ++ranks) {
         for (const uint64_t bytes : kSizes) {
           const CallKind& kind = kinds[(index + ranks + bytes / kSizes[1]) % kinds.size()];
           plan.cells.push_back({.operation = std::string(to_string(collective)),
@@ -220,6 +242,80 @@ TEST_P(RealTarget, EveryAlternativeThatRulesMayNameIsRight) {
   for (const std::string& name : GetParam().unsettable) {
     EXPECT_NE(tried.out.find(name + " cannot be set"), std::string::npos) << tried.out;
   }
+}
+
+// Targets whose driver is not that of MPI.
+class RealDriver : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(RealDriver, CarriesOutWhatKnobsAndProgramsNeed) {
+  TempFolder folder;
+  leave_settings_of_user_out(folder.path());
+  const targets::Target& target = **targets::find_target(GetParam());
+  const auto session = open_session(target, true);
+  if (!session.ok() && session.error().code() == ErrorCode::not_found) {
+    GTEST_SKIP() << session.error().message();
+  }
+  ASSERT_TRUE(session.ok()) << session.error().message();
+  // The files of libfabric's provider shm begin with the number of a process.
+  const std::vector<std::string_view> digits = {"1", "2", "3", "4", "5", "6", "7", "8", "9"};
+  const auto files_before = shared_memory_files(digits);
+  for (const targets::Path path : {targets::Path::shared_memory, targets::Path::tcp}) {
+    Launcher launcher(*session->adapter, session->driver.string(), session->folder, path, -1);
+    launcher.set_stall_limit(100);
+    for (const uint32_t ranks : {2U, 3U}) {
+      DriverPlan plan{.repetitions = 3, .budget_s = 0.001};
+      plan.cells = knob_cells(target, ranks);
+      for (const char* const name : {"outstanding", "halo", "sort"}) {
+        plan.cells.push_back({.operation = name, .ranks = ranks, .bytes = 8192});
+      }
+      const size_t usual = plan.variant({});
+      for (DriverCell& cell : plan.cells) cell.variants = {usual};
+      launcher.end_within(kLaunchLimitS);
+      const auto launched = launcher.run(plan, {});
+      ASSERT_TRUE(launched.ok()) << launched.error().message();
+      EXPECT_EQ(launched->failure, "") << launched->said;
+      EXPECT_EQ(launched->output.series.size(), plan.cells.size());
+      for (const DriverSeries& one : launched->output.series) {
+        EXPECT_TRUE(one.verified) << plan.cells[one.cell].operation << ": " << one.note;
+      }
+    }
+  }
+  EXPECT_EQ(shared_memory_files(digits), files_before);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfDebian, RealDriver, ::testing::Values("oshmem", "libfabric"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(RealUcx, ReadsTheFileThatIsExportedAndHasTheDefaultsOfTheTable) {
+  TempFolder folder;
+  leave_settings_of_user_out(folder.path());
+  const targets::Target& target = ucx_adapter().target();
+  const auto installed = detect(target);
+  if (!installed.ok() || to_string(installed->version) != "1.13.1") {
+    GTEST_SKIP() << "UCX 1.13.1 is not installed here: apt-get install ucx-utils";
+  }
+  const auto files = ucx_adapter().files({.settings = {{"UCX_RNDV_THRESH", "8192"}}}, {},
+                                         folder.path(), {"for a test"});
+  ASSERT_TRUE(files.ok()) << files.error().message();
+  std::filesystem::create_directory(folder / "export");
+  const auto file = folder / "export" / files->front().name;
+  ASSERT_TRUE(write_atomically(file, files->front().text).ok());
+  const auto loading = ucx_adapter().loading(file);
+  ASSERT_TRUE(loading.ok()) << loading.error().message();
+  const auto with = output_of({"ucx_info", "-c"}, 30, *loading);
+  ASSERT_TRUE(with.ok()) << with.error().message();
+  EXPECT_NE(with->find("\nUCX_RNDV_THRESH=8K\n"), std::string::npos);
+
+  const auto usual = output_of({"ucx_info", "-c"});
+  ASSERT_TRUE(usual.ok()) << usual.error().message();
+  for (const targets::Knob& knob : target.knobs) {
+    const std::string line =
+        "\n" + std::string(knob.name) + "=" + std::string(knob.default_value) + "\n";
+    EXPECT_NE(("\n" + *usual).find(line), std::string::npos) << line;
+  }
+  const auto unsettable = ucx_adapter().unsettable({{"UCX_RNDV_THRESH", "1"}, {"UCX_NONE", "1"}});
+  ASSERT_TRUE(unsettable.ok()) << unsettable.error().message();
+  EXPECT_EQ(*unsettable, (std::set<std::string>{"UCX_NONE"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(OfDebian, RealTarget,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 
@@ -27,6 +28,10 @@ constexpr int kMostRetries = 8;
 constexpr double kPointBudgetS = 0.008;
 constexpr double kLeastPointBudgetS = 0.001;
 constexpr uint32_t kRepetitions = 200;
+// The part of the time of knobs in which each is measured alone; the rest is for several together.
+constexpr double kScreening = 0.75;
+// A value with which an operation takes this much longer is sure to show in other runs, too.
+constexpr double kProbeFactor = 1.5;
 
 class CollectiveSearch {
  public:
@@ -42,6 +47,7 @@ class CollectiveSearch {
   }
 
   Status run() {
+    if (launcher_.adapter().target().candidates == nullptr) return {};
     launcher_.end_within(options_.budget_s);
     for (const Cell& cell : first_cells(options_.grid)) table_.add(cell);
     size_t refinements = 0;
@@ -78,7 +84,20 @@ class CollectiveSearch {
     STRIPLINE_ASSIGN_OR_RETURN(report_.violations,
                                targets::violated_guidelines(table_.defaults(), options_.rule));
     STRIPLINE_ASSIGN_OR_RETURN(report_.result, table_.decide(options_.rule));
+    report_.times = table_.chosen(report_.result);
     return {};
+  }
+
+  Result<SearchTable> sweep(size_t runs) {
+    for (const Cell& cell : first_cells(options_.grid)) table_.add(cell);
+    while (table_.runs() < runs) {
+      table_.begin_run();
+      for (const auto& group : launch_groups(options_.grid.ranks, options_.processors)) {
+        STRIPLINE_RETURN_IF_ERROR(measure(group));
+      }
+      tell_("run " + std::to_string(table_.runs()) + " of " + std::to_string(runs));
+    }
+    return std::move(table_);
   }
 
  private:
@@ -101,17 +120,15 @@ class CollectiveSearch {
 
   // One launch of cells with these numbers of ranks, and further ones for what an ended one left.
   Status measure(const std::vector<uint32_t>& ranks) {
-    std::vector<bool> measured(table_.cells().size(), false);
     for (int attempt = 0; attempt < kMostRetries; ++attempt) {
       DriverPlan plan = empty_plan();
-      for (size_t at = 0; at < table_.cells().size(); ++at) {
-        const SearchCell& cell = table_.cells()[at];
-        if (measured[at] || std::ranges::find(ranks, cell.cell.ranks) == ranks.end()) continue;
-        add_cell(cell, plan);
+      for (const SearchCell& cell : table_.cells()) {
+        if (std::ranges::find(ranks, cell.cell.ranks) == ranks.end()) continue;
+        if (!is_measured(cell)) add_cell(cell, plan);
       }
       if (plan.cells.empty()) return {};
       STRIPLINE_ASSIGN_OR_RETURN(const Launched launched, launcher_.run(plan, environment_));
-      take(plan, launched.output, measured);
+      take(plan, launched.output);
       if (launched.failure.empty()) return {};  // or the time is up
       STRIPLINE_RETURN_IF_ERROR(blame(plan, launched));
     }
@@ -125,6 +142,14 @@ class CollectiveSearch {
             .seed = derive_seed(options_.seed, launcher_.launches()),
             .repetitions = kRepetitions,
             .budget_s = point_budget_s_};
+  }
+
+  // In this run. A cell in the middle of which a launch has ended is measured again as a whole:
+  // alternatives are compared within a launch.
+  static bool is_measured(const SearchCell& cell) {
+    return std::ranges::none_of(cell.runners, [](const Runner& runner) {
+      return runner.in_race && std::isnan(runner.times_s.back());
+    });
   }
 
   static void add_cell(const SearchCell& cell, DriverPlan& plan) {
@@ -155,11 +180,10 @@ class CollectiveSearch {
     return static_cast<size_t>(found - runners.begin());
   }
 
-  void take(const DriverPlan& plan, const DriverOutput& output, std::vector<bool>& measured) {
+  void take(const DriverPlan& plan, const DriverOutput& output) {
     for (const DriverSeries& series : output.series) {
       const size_t cell = cell_of(plan.cells[series.cell]);
       const size_t runner = runner_of(cell, plan.variants[series.variant]);
-      measured[cell] = true;
       if (series.verified && !series.values_s.empty()) {
         table_.record(cell, runner, stats::median(series.values_s));
       } else {
@@ -227,22 +251,6 @@ class CollectiveSearch {
   double point_budget_s_ = kPointBudgetS;
 };
 
-// What knobs are looked at by.
-std::vector<DriverCell> knob_cells(uint32_t ranks) {
-  std::vector<DriverCell> cells;
-  const auto add = [&](const char* operation, std::initializer_list<uint64_t> sizes) {
-    for (const uint64_t bytes : sizes) {
-      cells.push_back({.operation = operation, .ranks = ranks, .bytes = bytes});
-    }
-  };
-  add("latency", {8, 8192, 131072, 1 << 20});
-  add("window", {8, 8192, 131072});
-  add("unexpected", {64, 8192});
-  add("allreduce", {8, 65536});
-  add("alltoall", {1024, 65536});
-  return cells;
-}
-
 class KnobSearch {
  public:
   KnobSearch(Launcher& launcher, const SearchOptions& options, const Tell& tell,
@@ -257,17 +265,24 @@ class KnobSearch {
       if (!acts || is_choice || knob.kind == targets::KnobKind::text) continue;
       for (const auto value : targets::words_of(knob.values)) {
         if (value == knob.default_value) continue;
-        arms_.push_back({{std::string(knob.name), std::string(value)}});
+        arms_.push_back({.setting = {std::string(knob.name), std::string(value)}});
       }
     }
+    // First, so that there is time for it.
+    const std::string_view probe = target.probe_setting;
+    const size_t equals = probe.find('=');
+    if (equals == std::string_view::npos) return;
+    const targets::Setting setting{std::string(probe.substr(0, equals)),
+                                   std::string(probe.substr(equals + 1))};
+    arms_.insert(arms_.begin(), Arm{.setting = setting, .only_probe = true});
   }
 
   Status run() {
     if (arms_.empty()) return {};
     STRIPLINE_RETURN_IF_ERROR(leave_out_unsettable());
-    launcher_.end_within(options_.knob_budget_s);
+    launcher_.end_within(kScreening * options_.knob_budget_s);
     const uint32_t ranks = std::ranges::min(options_.grid.ranks);
-    cells_ = knob_cells(ranks);
+    cells_ = knob_cells(launcher_.adapter().target(), ranks);
     size_t runs = 0;
     if (launcher_.left_s() <= 0) {
       leave_out_what_does_not_fit(std::numeric_limits<double>::infinity());
@@ -290,13 +305,15 @@ class KnobSearch {
         std::ranges::count_if(arms_, [](const Arm& arm) { return arm.failure.empty(); });
     tell_(std::to_string(measured) + " of " + std::to_string(arms_.size()) +
           " values of knobs measured in " + std::to_string(runs) + " runs");
-    decide();
-    return {};
+    if (launcher_.adapter().target().candidates == nullptr) choose_probe();
+    launcher_.end_within((1 - kScreening) * options_.knob_budget_s);
+    return decide();
   }
 
  private:
   struct Arm {
     targets::Setting setting;
+    bool only_probe = false;  // never exported
     std::string failure;
     std::vector<std::vector<double>> times;  // by cell and run
     targets::KnobDecision decision;
@@ -320,7 +337,8 @@ class KnobSearch {
 
   // Fewer values with as many runs as a decision takes say more than all of them with less.
   void leave_out_what_does_not_fit(double launch_s) {
-    const double launches = options_.knob_budget_s / launch_s / static_cast<double>(least_runs());
+    const double launches =
+        kScreening * options_.knob_budget_s / launch_s / static_cast<double>(least_runs());
     auto fit = static_cast<size_t>(std::clamp(launches - 1, 0.0, 1e6));
     for (Arm& arm : arms_) {
       if (!arm.failure.empty()) continue;
@@ -336,7 +354,8 @@ class KnobSearch {
     return all;
   }
 
-  Status measure(Arm& arm, size_t run) {
+  // The settings of `beside` count as the default.
+  Status measure(Arm& arm, size_t run, const std::vector<targets::Setting>& beside = {}) {
     DriverPlan plan{.run = static_cast<uint32_t>(run),
                     .seed = derive_seed(options_.seed, launcher_.launches()),
                     .repetitions = kRepetitions,
@@ -344,8 +363,9 @@ class KnobSearch {
     const size_t usual = plan.variant({});
     plan.cells = cells_;
     for (DriverCell& cell : plan.cells) cell.variants = {usual};
-    Environment environment;
-    if (&arm != &usual_) environment = launcher_.adapter().knobs({arm.setting});
+    std::vector<targets::Setting> settings = beside;
+    if (!arm.setting.name.empty()) settings.push_back(arm.setting);
+    const Environment environment = launcher_.adapter().knobs(settings);
     STRIPLINE_ASSIGN_OR_RETURN(const Launched launched, launcher_.run(plan, environment));
     arm.times.resize(cells_.size());
     for (auto& times : arm.times) times.resize(run + 1, kMissing);
@@ -361,13 +381,15 @@ class KnobSearch {
           std::max(stats::median(series.values_s), 1e-9);
     }
     if (failure.empty()) return {};
-    if (&arm == &usual_) {
+    if (arm.setting.name.empty() && beside.empty()) {
       return Error(ErrorCode::aborted,
                    "messages do not work with the default settings: the program " + failure + ": " +
                        launched.said);
     }
     arm.failure = failure;
-    tell_(arm.setting.name + "=" + arm.setting.value + " is left out: " + failure);
+    if (!arm.setting.name.empty()) {
+      tell_(arm.setting.name + "=" + arm.setting.value + " is left out: " + failure);
+    }
     return {};
   }
 
@@ -399,36 +421,98 @@ class KnobSearch {
     });
   }
 
-  void decide() {
+  // The operation and the value that is slowest beside its default.
+  void choose_probe() {
+    double most = kProbeFactor;
     for (const Arm& arm : arms_) {
+      for (size_t i = 0; i < arm.times.size() && arm.failure.empty(); ++i) {
+        std::vector<double> factors;
+        for (size_t run = 0; run < arm.times[i].size(); ++run) {
+          const double factor = arm.times[i][run] / usual_.times[i][run];
+          if (!std::isnan(factor)) factors.push_back(factor);
+        }
+        if (factors.size() < 2) continue;
+        const double factor = stats::median(factors);
+        if (factor < most) continue;
+        most = factor;
+        const DriverCell& at = cells_[i];
+        report_.probe =
+            Probe{.cell = {.ranks = at.ranks, .ranks_per_node = at.ranks, .bytes = at.bytes},
+                  .setting = arm.setting,
+                  .operation = at.operation};
+      }
+    }
+  }
+
+  Status decide() {
+    for (const Arm& arm : arms_) {
+      if (arm.only_probe) continue;
       KnobResult result{arm.setting, arm.decision, arm.failure};
       const Status memory = check_memory(std::span(&arm.setting, 1));
       if (result.failure.empty() && !memory.ok()) result.failure = memory.error().message();
       report_.knobs.push_back(std::move(result));
     }
-    for (KnobResult& result : report_.knobs) {
-      if (!result.failure.empty() || result.decision.outcome != targets::KnobOutcome::departs) {
-        continue;
-      }
-      const auto better = [&](const KnobResult& other) {
-        return other.setting.name == result.setting.name && other.failure.empty() &&
-               other.decision.outcome == targets::KnobOutcome::departs &&
-               other.decision.ratio.value < result.decision.ratio.value;
-      };
-      if (std::ranges::none_of(report_.knobs, better)) take(result);
-    }
+    for (KnobResult* const result : departing()) STRIPLINE_RETURN_IF_ERROR(take(*result));
+    return {};
   }
 
-  // Settings may take no more memory together than each of them.
-  void take(KnobResult& result) {
+  // The best value of each knob that gains, the largest gain first.
+  std::vector<KnobResult*> departing() {
+    const auto departs = [](const KnobResult& one) {
+      return one.failure.empty() && one.decision.outcome == targets::KnobOutcome::departs;
+    };
+    std::vector<KnobResult*> found;
+    for (KnobResult& result : report_.knobs) {
+      const auto better = [&](const KnobResult& other) {
+        return other.setting.name == result.setting.name && departs(other) &&
+               other.decision.ratio.value < result.decision.ratio.value;
+      };
+      if (departs(result) && std::ranges::none_of(report_.knobs, better)) found.push_back(&result);
+    }
+    std::ranges::stable_sort(found, {},
+                             [](const KnobResult* one) { return one->decision.ratio.value; });
+    return found;
+  }
+
+  // Settings may take no more memory together than each of them, and one that gains alone may gain
+  // nothing beside others.
+  Status take(KnobResult& result) {
     std::vector<targets::Setting> together = report_.settings;
     together.push_back(result.setting);
     const Status memory = check_memory(together);
-    if (memory.ok()) {
-      report_.settings = std::move(together);
-    } else {
+    if (!memory.ok()) {
       result.failure = memory.error().message();
+      return {};
     }
+    if (!report_.settings.empty()) {
+      STRIPLINE_ASSIGN_OR_RETURN(result.failure, refused_beside_others(result.setting));
+    }
+    if (result.failure.empty()) report_.settings = std::move(together);
+    return {};
+  }
+
+  // Fresh launches with and without a setting beside those that depart already, in turns. Why it
+  // stays at its default; empty: it departs, too.
+  Result<std::string> refused_beside_others(const targets::Setting& setting) {
+    Arm without;
+    Arm with{.setting = setting};
+    for (size_t run = 0; run < least_runs() && with.failure.empty(); ++run) {
+      const bool first = run % 2 == 0;
+      STRIPLINE_RETURN_IF_ERROR(measure(first ? without : with, run, report_.settings));
+      STRIPLINE_RETURN_IF_ERROR(measure(first ? with : without, run, report_.settings));
+      if (!without.failure.empty()) with.failure = without.failure;
+    }
+    if (!with.failure.empty()) return with.failure;
+    std::vector<targets::CellTimes> times;
+    for (size_t i = 0; i < cells_.size(); ++i) {
+      without.times[i].resize(least_runs(), kMissing);
+      with.times[i].resize(least_runs(), kMissing);
+      times.push_back({{}, without.times[i], with.times[i]});
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(const auto decision, targets::decide_knob(times, options_.rule));
+    if (decision.outcome == targets::KnobOutcome::departs) return std::string();
+    const std::string other = report_.settings.front().name + "=" + report_.settings.front().value;
+    return "beside " + other + ": " + describe(decision);
   }
 
   Status check_memory(std::span<const targets::Setting> settings) const {
@@ -447,6 +531,37 @@ class KnobSearch {
 
 }  // namespace
 
+std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks) {
+  std::vector<DriverCell> cells;
+  const auto add = [&](const char* operation, std::initializer_list<uint64_t> sizes) {
+    for (const uint64_t bytes : sizes) {
+      cells.push_back({.operation = operation, .ranks = ranks, .bytes = bytes});
+    }
+  };
+  if (target.operations == targets::Operations::symmetric) {
+    add("put", {64, 8192, 65536, 1 << 20});
+    add("get", {64, 8192, 65536, 1 << 20});
+    add("window", {8, 4096, 65536});
+    add("latency", {8, 65536});
+    add("fetch_add", {8});
+    return cells;
+  }
+  add("latency", {8, 8192, 131072, 1 << 20});
+  add("window", {8, 8192, 131072});
+  if (target.operations == targets::Operations::fabric) {
+    add("get", {64, 65536, 1 << 20});
+    return cells;
+  }
+  add("unexpected", {64, 8192});
+  add("allreduce", {8, 65536});
+  add("alltoall", {1024, 65536});
+  if (target.operations == targets::Operations::one_sided) {
+    add("put", {64, 65536});
+    add("get", {64, 65536});
+  }
+  return cells;
+}
+
 Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                     SearchReport& report) {
   return KnobSearch(launcher, options, tell, report).run();
@@ -455,6 +570,12 @@ Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell
 Status search_collectives(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                           SearchReport& report) {
   return CollectiveSearch(launcher, options, tell, report).run();
+}
+
+Result<SearchTable> sweep_collectives(Launcher& launcher, const SearchOptions& options, size_t runs,
+                                      const Tell& tell) {
+  SearchReport report;
+  return CollectiveSearch(launcher, options, tell, report).sweep(runs);
 }
 
 }  // namespace stripline::suites::tune

@@ -52,16 +52,23 @@ struct SearchReport {
   /// Knobs, and control variables of alternatives, that the installed version does not let be set.
   std::set<std::string> unsettable;
   std::vector<Rejected> rejected;
-  std::vector<targets::Violation> violations;  ///< of performance guidelines, by the default
-  std::optional<Probe> probe;  ///< what is slowest beside its default; none: nothing is
+  std::vector<targets::Violation> violations;        ///< of performance guidelines, by the default
+  std::vector<targets::Violation> tuned_violations;  ///< by what departs after validation
+  std::vector<targets::CellTimes> times;  ///< of what was chosen, in the order of `result.by_cell`
+  std::optional<Probe> probe;             ///< what is slowest beside its default; none: nothing is
   size_t runs = 0;
   double seconds = 0;
 };
 
-/// Values of knobs on this path beside the default, in turns, by messages between pairs of ranks
-/// and a few collectives. One knob may depart by one value: that with the largest gain. What the
-/// installed version does not let be set is not tried. Ends when every value is known well enough,
-/// or the time is up; values that there is no time for keep the default.
+/// What a target's knobs are looked at by (Target::operations).
+std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks);
+
+/// Values of knobs on this path beside the default, in turns, by their cells. One knob
+/// may depart by one value: that with the largest gain. Where several do, that which gains most
+/// departs, and each other one if it gains beside those that do already. What the installed version
+/// does not let be set is not tried. Ends when every value is known well enough, or the time is up;
+/// values that there is no time for keep the default. Of a target without alternatives by
+/// operation, the value that slows one of them down most becomes the probe.
 Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                     SearchReport& report);
 
@@ -70,5 +77,10 @@ Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell
 /// aborted where the default itself does not come to its end.
 Status search_collectives(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                           SearchReport& report);
+
+/// What a search is judged by: every alternative of every first cell in this number of runs, at the
+/// default of all knobs. Only what fails leaves the race. Errors: those of search_collectives().
+Result<SearchTable> sweep_collectives(Launcher& launcher, const SearchOptions& options, size_t runs,
+                                      const Tell& tell);
 
 }  // namespace stripline::suites::tune

@@ -210,6 +210,17 @@ std::vector<targets::CellSeries> SearchTable::defaults() const {
   return all;
 }
 
+std::vector<targets::CellTimes> SearchTable::chosen(const SearchResult& result) const {
+  std::vector<targets::CellTimes> all;
+  for (const targets::Choice& choice : result.by_cell) {
+    const auto cell = std::ranges::find(cells_, choice.cell, &SearchCell::cell);
+    const auto runner = std::ranges::find_if(
+        cell->runners, [&](const Runner& one) { return same(one.candidate, choice.candidate); });
+    all.push_back({choice.cell, cell->runners.front().times_s, runner->times_s});
+  }
+  return all;
+}
+
 std::optional<std::pair<Cell, Candidate>> SearchTable::slowest(uint32_t ranks) const {
   std::optional<std::pair<Cell, Candidate>> found;
   std::pair<bool, double> most{false, kLosesGroup};

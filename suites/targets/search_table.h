@@ -74,6 +74,8 @@ class SearchTable {
 
   /// Times of the default in every cell.
   std::vector<targets::CellSeries> defaults() const;
+  /// Times of what was chosen beside the default's, in the order of `result.by_cell`.
+  std::vector<targets::CellTimes> chosen(const SearchResult& result) const;
 
   /// The cell and the alternative, of whole messages, that took longest beside the default: half as
   /// long again at least, in two runs or more. Cells of up to `ranks` ranks are preferred.

@@ -89,6 +89,35 @@ TEST(SearchTable, FindsWhatIsFasterAndWhereItChanges) {
   EXPECT_EQ(choice_of(*result, {Collective::bcast, 4, 4, 32768})->candidate.name, "knomial");
 }
 
+TEST(SearchTable, TimesOfChoicesStandBesideTheDefaults) {
+  SearchTable table(openmpi(), {});
+  for (const uint64_t bytes : {8U, 128U}) table.add({Collective::bcast, 4, 4, bytes});
+  for (int run = 0; run < 8; ++run) {
+    measure(table, [](const Cell& cell, const targets::Candidate& candidate) {
+      // The default is the best of the larger size.
+      return candidate.name == "binomial" && cell.bytes == 8 ? 5e-6
+             : candidate.id == 0                             ? 10e-6
+                                                             : 12e-6;
+    });
+  }
+  const auto result = table.decide({});
+  ASSERT_TRUE(result.ok()) << result.error().message();
+  const auto times = table.chosen(*result);
+  ASSERT_EQ(times.size(), 2U);
+  for (size_t i = 0; i < times.size(); ++i) {
+    EXPECT_EQ(times[i].cell, result->by_cell[i].cell);
+    ASSERT_EQ(times[i].value_s.size(), 8U);
+    EXPECT_NEAR(times[i].default_s[0], 10e-6, 1e-6);
+    EXPECT_NEAR(times[i].value_s[0], times[i].cell.bytes == 8 ? 5e-6 : 10e-6, 1e-6);
+  }
+  // The default took as long for 8 bytes as for 128; what was chosen violates nothing either.
+  std::vector<targets::CellSeries> chosen;
+  for (const auto& one : times) chosen.push_back({one.cell, one.value_s});
+  const auto violations = targets::violated_guidelines(chosen, {});
+  ASSERT_TRUE(violations.ok());
+  EXPECT_TRUE(violations->empty());
+}
+
 TEST(SearchTable, SlowerOnesLeaveTheRaceAndTheDefaultStays) {
   SearchTable table(openmpi(), {});
   table.add({Collective::bcast, 4, 4, 64});

@@ -21,6 +21,13 @@ Result<Session> open_session(const targets::Target& target, bool accept_untried)
   return Session{std::move(installed), adapter, std::move(folder), std::move(driver)};
 }
 
+Status check_has_alternatives(const targets::Target& target) {
+  if (target.candidates != nullptr) return {};
+  return Error(
+      ErrorCode::unimplemented,
+      std::string(target.title) + " has no alternatives by operation, only knobs: tune it");
+}
+
 uint32_t processors_here() {
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -38,6 +38,9 @@ class TimeBudget {
 /// what to do.
 Result<Session> open_session(const targets::Target& target, bool accept_untried);
 
+/// Errors: unimplemented for a target that has no alternatives by operation.
+Status check_has_alternatives(const targets::Target& target);
+
 /// Processors that this process may use.
 uint32_t processors_here();
 

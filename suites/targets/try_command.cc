@@ -136,6 +136,7 @@ class Trial {
 Result<int> try_all(const TryOptions& options) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto path, path_from_string(options.path));
   STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(options.target));
+  STRIPLINE_RETURN_IF_ERROR(check_has_alternatives(*target));
   STRIPLINE_ASSIGN_OR_RETURN(const Session session, open_session(*target, options.accept_untried));
   Launcher launcher(*session.adapter, session.driver.string(), session.folder, path,
                     options.cancel_fd);

@@ -18,6 +18,7 @@
 #include "suites/targets/commands.h"
 #include "suites/targets/export_record.h"
 #include "suites/targets/installation.h"
+#include "suites/targets/search_options.h"
 #include "suites/targets/session.h"
 
 namespace stripline::suites::tune {
@@ -33,26 +34,9 @@ using targets::Scope;
 constexpr double kKnobsEnd = 0.18;
 constexpr double kSearchEnd = 0.65;
 constexpr std::array kStageEnds = {0.78, 0.86, 0.93};
+// The part of what is left for each stage, where they are passed once more.
+constexpr double kShareOfRest = 0.4;
 constexpr const char* kAdvice = "name another folder by --output";
-
-Result<SearchOptions> search_options(const TuneOptions& options) {
-  SearchOptions search{.grid = {.ranks = options.ranks, .most_bytes = options.most_bytes},
-                       .safety = {.commutative_only = options.commutative_only},
-                       .rule = {.margin = options.margin},
-                       .memory_bytes = options.memory_bytes,
-                       .seed = options.seed,
-                       .processors = processors_here()};
-  STRIPLINE_ASSIGN_OR_RETURN(search.path, path_from_string(options.path));
-  for (const std::string& name : options.collectives) {
-    const auto collective = targets::collective_from_string(name);
-    if (!collective) {
-      return Error(ErrorCode::invalid_argument,
-                   "'" + name + "' is not a collective operation that is tuned");
-    }
-    search.grid.collectives.push_back(*collective);
-  }
-  return search;
-}
 
 std::string user_name() {
   const passwd* const entry = ::getpwuid(::geteuid());  // NOLINT(concurrency-mt-unsafe)
@@ -114,7 +98,7 @@ void demote(const targets::Target& target, const Cell& cell, SearchResult& resul
 // default; those on both sides of a held-out one that is slower.
 std::vector<Cell> accused_by(const Checked& one, const SearchResult& result) {
   const auto& check = one.check;
-  if (check.stage == Stage::programs) return {};
+  if (check.stage == Stage::programs || check.of_knobs) return {};
   if (check.stage == Stage::fitted) {
     const bool good = one.test.verdict == stats::NonInferiority::non_inferior;
     return good ? std::vector<Cell>{} : std::vector<Cell>{check.cell};
@@ -164,12 +148,15 @@ class Tuning {
     for (const std::string& name : adapter_.file_names()) {
       STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / name, kAdvice));
     }
-    search_.knob_budget_s = budget_.left_s(kKnobsEnd);
+    // Without alternatives by operation there is no race that the rest would be for.
+    const bool has_race = adapter_.target().candidates != nullptr;
+    search_.knob_budget_s = budget_.left_s(has_race ? kKnobsEnd : kSearchEnd);
     STRIPLINE_RETURN_IF_ERROR(search_knobs(launcher_, search_, tell_, record_.search));
     search_.budget_s = budget_.left_s(kSearchEnd);
     STRIPLINE_RETURN_IF_ERROR(search_collectives(launcher_, search_, tell_, record_.search));
     STRIPLINE_RETURN_IF_ERROR(write_files());
     if (!tried_.empty()) STRIPLINE_RETURN_IF_ERROR(validate_files());
+    STRIPLINE_RETURN_IF_ERROR(look_at_guidelines());
     STRIPLINE_RETURN_IF_ERROR(export_files());
     name_earlier_files();
     return record_;
@@ -197,6 +184,24 @@ class Tuning {
     const std::string use = "To validate it again, and that it is read: stripline export verify " +
                             (folder_ / "FILE").string();
     return adapter_.files(decisions, search_.safety, folder, comments_of(record_, use));
+  }
+
+  // What is left after validation, where anything departs. A cell that went back has the default's
+  // times.
+  Status look_at_guidelines() {
+    SearchReport& search = record_.search;
+    std::vector<targets::CellSeries> left;
+    bool departs = false;
+    for (size_t i = 0; i < search.times.size(); ++i) {
+      const bool departs_here = search.result.by_cell[i].candidate.id != 0;
+      const targets::CellTimes& times = search.times[i];
+      left.push_back({times.cell, departs_here ? times.value_s : times.default_s});
+      departs = departs || departs_here;
+    }
+    if (!departs) return {};
+    STRIPLINE_ASSIGN_OR_RETURN(search.tuned_violations,
+                               targets::violated_guidelines(left, search_.rule));
+    return {};
   }
 
   // To be validated. Nothing is written where the default is kept everywhere.
@@ -235,10 +240,20 @@ class Tuning {
     STRIPLINE_RETURN_IF_ERROR(check_effective());
     ValidationOptions validation{
         .rule = search_.rule, .processors = search_.processors, .seed = options_.seed + 1};
-    for (size_t i = 0; i < kStages.size(); ++i) {
-      validation.budget_s = budget_.left_s(kStageEnds[i]);
-      STRIPLINE_RETURN_IF_ERROR(pass_stage(kStages[i], validation));
+    bool begun_again = false;
+    for (size_t at = 0; at < kStages.size();) {
+      validation.budget_s =
+          begun_again ? kShareOfRest * budget_.left_s() : budget_.left_s(kStageEnds[at]);
+      STRIPLINE_ASSIGN_OR_RETURN(const bool again, pass_stage(kStages[at], validation));
+      if (again) {
+        record_.stages.clear();
+        record_.checked.clear();
+        at = 0;
+        begun_again = true;
+        continue;
+      }
       if (!record_.stages.back().passed) return {};
+      ++at;
     }
     record_.validated = true;
     if (!record_.search.probe) return {};
@@ -249,14 +264,29 @@ class Tuning {
     return {};
   }
 
-  // A stage of validation. Cells that it does not confirm go back to the default.
-  Status pass_stage(Stage stage, const ValidationOptions& validation) {
+  // A stage of validation. Cells that it does not confirm go back to the default. Returns whether
+  // all stages have to be passed again: knobs went back, with which everything was compared.
+  Result<bool> pass_stage(Stage stage, const ValidationOptions& validation) {
     SearchResult& result = record_.search.result;
-    const auto checks = checks_of(result.by_cell, options_.ranks, search_.safety);
+    const auto checks = checks_of(adapter_.target(), result.by_cell, record_.search.settings,
+                                  options_.ranks, search_.safety);
     STRIPLINE_ASSIGN_OR_RETURN(const auto checked,
                                validate(launcher_, tried_, checks, stage, validation, tell_));
     std::vector<Checked> kept;
+    // A program may be slower because of knobs, or of rules: without the knobs it shows.
+    const bool knobs_depart = !record_.search.settings.empty();
+    const bool knobs_lose =
+        knobs_depart && std::ranges::any_of(checked, [](const Checked& one) {
+          return is_slower(one) && (one.check.of_knobs || one.check.stage == Stage::programs);
+        });
+    if (knobs_lose) {
+      demote_knobs();
+      tell_("knobs back to their defaults, as something got slower with them");
+      STRIPLINE_RETURN_IF_ERROR(write_files());
+      if (!tried_.empty()) return true;
+    }
     for (const Checked& one : checked) {
+      if (one.check.of_knobs && knobs_lose) continue;
       const auto accused = accused_by(one, result);
       for (const Cell& cell : accused) demote(adapter_.target(), cell, result);
       if (accused.empty()) kept.push_back(one);
@@ -275,7 +305,19 @@ class Tuning {
       record_.stages.back().passed = false;
       record_.stages.back().verdict += "; no gain was confirmed";
     }
-    return {};
+    return false;
+  }
+
+  // All of them go back to their defaults, as they were compared together.
+  void demote_knobs() {
+    for (KnobResult& knob : record_.search.knobs) {
+      if (std::ranges::find(record_.search.settings, knob.setting) ==
+          record_.search.settings.end()) {
+        continue;
+      }
+      knob.failure = "validation found something slower with the knobs that gained";
+    }
+    record_.search.settings.clear();
   }
 
   // True if a comparison is of a cell that is at the default by now.
@@ -283,7 +325,8 @@ class Tuning {
     const auto& cells = record_.search.result.by_cell;
     const auto found = std::ranges::find_if(
         cells, [&](const targets::Choice& choice) { return choice.cell == check.cell; });
-    return check.stage != Stage::programs && found != cells.end() && found->candidate.id == 0;
+    return check.stage != Stage::programs && !check.of_knobs && found != cells.end() &&
+           found->candidate.id == 0;
   }
 
   const TuneOptions& options_;

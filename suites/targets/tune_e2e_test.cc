@@ -1,9 +1,11 @@
-// stripline-tune from beginning to end, with programs that stand for Open MPI
-// (testing/fake_openmpi.py) and make times up, so that what is found does not depend on this host.
+// stripline-tune from beginning to end, with programs that stand for Open MPI and UCX
+// (testing/fake_openmpi.py, testing/fake_ucx.py) and make times up, so that what is found does not
+// depend on this host.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -33,6 +35,11 @@ class Tune : public ::testing::Test {
       fs::create_symlink(fs::path(source) / "suites/targets/testing/fake_openmpi.py",
                          folder_ / "bin" / name);
     }
+    for (const char* name : {"ucx_info", "mpichversion", "mpicc.mpich", "mpiexec.mpich",
+                             "oshmem_info", "oshcc", "oshrun"}) {
+      fs::create_symlink(fs::path(source) / "suites/targets/testing/fake_ucx.py",
+                         folder_ / "bin" / name);
+    }
   }
 
   Finished run(std::vector<std::string> arguments, const std::string& wrongs = {}) {
@@ -48,6 +55,7 @@ class Tune : public ::testing::Test {
     return run_program(std::move(argv), 300,
                        {{"PATH", (folder_ / "bin").string() + ":" + path},
                         {"FAKE_OPENMPI", wrongs},
+                        {"FAKE_UCX", wrongs},
                         {"FAKE_SITE", site().string()},
                         {"HOME", home().string()},
                         {"XDG_STATE_HOME", (folder_ / "state").string()}});
@@ -136,11 +144,37 @@ TEST_F(Tune, ExportsWhatIsFasterAndProvesThatItIsRead) {
   for (const Json& cell : kept["cells"]) {
     EXPECT_EQ(cell["chosen"], cell["bytes"] < 1024 ? "binomial" : "default") << cell.dump();
   }
+  // Neither the default nor the tuned settings take longer for a smaller message here.
+  EXPECT_TRUE(kept["violations"].empty()) << kept["violations"].dump();
+  EXPECT_TRUE(kept["tuned_violations"].empty()) << kept["tuned_violations"].dump();
   const Finished verified = verify(params());
   EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
   EXPECT_NE(verified.out.find("Read by the target"), std::string::npos) << verified.out;
   // Nothing was searched.
   EXPECT_EQ(verified.out.find("cells in"), std::string::npos) << verified.out;
+}
+
+TEST_F(Tune, ASweepMeasuresEveryAlternativeInEveryRun) {
+  const Finished swept = run({"sweep", "openmpi", "--ranks", "4", "--collectives", "bcast",
+                              "--most-bytes", "4096", "--runs", "3", "--stall", "100"},
+                             "abort");
+  ASSERT_EQ(swept.exit_code, kExitOk) << swept.err;
+  std::map<std::string, Json> small;
+  std::istringstream lines(swept.out);
+  for (std::string line; std::getline(lines, line);) {
+    const Json json = Json::parse(line);
+    if (json["bytes"] == 8) small[json["candidate"].get<std::string>()] = json;
+  }
+  for (const char* name : {"default", "basic_linear", "binomial"}) {
+    ASSERT_TRUE(small.contains(name)) << swept.out;
+    EXPECT_EQ(small[name]["times_s"].size(), 3U);
+    EXPECT_EQ(small[name]["failure"], "");
+    for (const Json& time : small[name]["times_s"]) {
+      EXPECT_TRUE(time.is_number() && time > 0) << name << " of " << swept.out << swept.err;
+    }
+  }
+  EXPECT_EQ(small["chain"]["failure"], "exited with code 9");
+  EXPECT_LT(small["binomial"]["times_s"][0], small["default"]["times_s"][0]);
 }
 
 TEST_F(Tune, AFileThatIsNotReadIsNotASuccess) {
@@ -256,6 +290,14 @@ TEST_F(Tune, VerifyFindsWhatWasChangedAndWhatIsOverridden) {
   EXPECT_EQ(overridden.exit_code, kExitBadInput);
   EXPECT_NE(overridden.err.find("coll_tuned_use_dynamic_rules is set to"), std::string::npos)
       << overridden.err;
+  // A file that beats the environment and the command line, too, is named in full.
+  const auto site_override = site() / "openmpi-mca-params-override.conf";
+  std::ofstream(site_override) << "coll_tuned_use_dynamic_rules = 0\n";
+  const Finished beaten = verify(params());
+  EXPECT_EQ(beaten.exit_code, kExitBadInput);
+  EXPECT_NE(beaten.err.find("is set to '0' by " + site_override.string()), std::string::npos)
+      << beaten.err;
+  fs::remove(site_override);
   std::ofstream(out() / "stripline-rules.conf", std::ios::app) << "# mine\n";
   const Finished changed = verify(params());
   EXPECT_EQ(changed.exit_code, kExitBadInput);
@@ -378,6 +420,64 @@ TEST_F(Tune, AnExportIsPackedForAnotherNode) {
   EXPECT_FALSE(fs::exists(out()));
 }
 
+TEST_F(Tune, AnExportIsWrittenForAnotherVersion) {
+  ASSERT_NO_FATAL_FAILURE(make_export());
+  const auto convert = [&](const char* version, const fs::path& folder) {
+    return run(
+        {"export", "convert", params().string(), "--for", version, "--output", folder.string()});
+  };
+  const auto there = folder_ / "there";
+  const Finished converted = convert("5.0.7", there);
+  ASSERT_EQ(converted.exit_code, kExitOk) << converted.err;
+  EXPECT_NE(converted.out.find("Not validated there"), std::string::npos) << converted.out;
+  const auto file = there / "stripline-mca-params.conf";
+  EXPECT_NE(read_file(file).find("# Converted for Open MPI 5.0.7: NOT VALIDATED there"),
+            std::string::npos)
+      << read_file(file);
+  EXPECT_NE(read_file(file).find("= " + (there / "stripline-rules.conf").string()),
+            std::string::npos);
+  const Json kept = *read_json_file(there / "stripline-export.json");
+  EXPECT_EQ(kept["version"], "5.0.7");
+  EXPECT_EQ(kept["converted_from"], "4.1.4");
+  // It is not installed before it was validated, which is noted where it holds.
+  const std::vector<std::string> install = {"export", "install",       file.string(),
+                                            "--to",   home().string(), "--accept-untried"};
+  const Finished refused = run(install);
+  EXPECT_EQ(refused.exit_code, kExitBadInput);
+  EXPECT_NE(refused.err.find("was not validated"), std::string::npos) << refused.err;
+  const Finished verified = verify(file);
+  EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
+  EXPECT_EQ(run(install).exit_code, kExitOk);
+
+  const auto json = folder_ / "json";
+  ASSERT_EQ(convert("6.0", json).exit_code, kExitOk);
+  EXPECT_NE(read_file(json / "stripline-rules.conf").find("\"alg\": \"binomial\""),
+            std::string::npos);
+  const Finished checked =
+      run({"export", "check", "openmpi", "--rules", (json / "stripline-rules.conf").string()});
+  EXPECT_EQ(checked.exit_code, kExitOk) << checked.out << checked.err;
+  EXPECT_NE(verify(json / "stripline-mca-params.conf").err.find("Open MPI 6"), std::string::npos);
+  EXPECT_EQ(convert("4.1.4", folder_ / "same").exit_code, kExitUsage);
+  EXPECT_NE(convert("3.1", folder_ / "old").exit_code, kExitOk);
+  EXPECT_FALSE(fs::exists(folder_ / "old"));
+}
+
+TEST_F(Tune, APageSaysWhatWasFound) {
+  ASSERT_NO_FATAL_FAILURE(make_export());
+  const auto page = (folder_ / "report.html").string();
+  const std::vector<std::string> report = {"export", "report", params().string(), "-o", page};
+  ASSERT_EQ(run(report).exit_code, kExitOk);
+  const std::string html = read_file(page);
+  EXPECT_NE(html.find("bcast of 4 ranks uses binomial for 8 B to "), std::string::npos) << html;
+  EXPECT_NE(html.find("<h2>stripline-rules.conf</h2>"), std::string::npos);
+  EXPECT_NE(html.find("Read by the target: a probe"), std::string::npos);
+  EXPECT_EQ(run(report).exit_code, kExitConflict);
+  const auto other = (folder_ / "other.html").string();
+  const auto kept = (out() / "stripline-export.json").string();
+  EXPECT_EQ(run({"export", "report", kept, "-o", other}).exit_code, kExitOk);
+  EXPECT_EQ(read_file(other), html);
+}
+
 TEST_F(Tune, WhatHasChangedSinceAnExportIsNamed) {
   ASSERT_NO_FATAL_FAILURE(make_export());
   EXPECT_EQ(listed_export()["export"], params().string());
@@ -415,9 +515,129 @@ TEST_F(Tune, FilesAreCheckedAndWritten) {
   EXPECT_NE(written.out.find("export CHPL_AGGREGATION_DST_BUFF_SIZE=4096\n"), std::string::npos);
   EXPECT_EQ(run({"export", "write", "chapel", "CHPL_AGGREGATION_DST_BUFF_SIZE=1"}).exit_code,
             kExitUsage);
+  const Finished nccl = run({"export", "write", "nccl", "allreduce,0,65536,tree,ll,-1,1,-1"});
+  EXPECT_NE(nccl.out.find("\nallreduce,0,65536,tree,ll,-1,1,-1\n"), std::string::npos)
+      << nccl.out << nccl.err;
+  EXPECT_EQ(run({"export", "write", "nccl", "allreduce,9,8,tree,ll,-1,1,-1"}).exit_code,
+            kExitUsage);
   EXPECT_EQ(run({"export", "write", "openmpi", "btl_tcp_eager_limit=4194304", "--ranks", "4096"})
                 .exit_code,
             kExitUnavailable);
+}
+
+// What has knobs alone.
+class TuneUcx : public Tune {
+ protected:
+  Finished tune_ucx(const std::string& wrongs = {}) {
+    return run(
+        {"ucx", "--ranks", "2,4", "--minutes", "2", "--output", out().string(), "--stall", "100"},
+        wrongs);
+  }
+  fs::path conf() const { return out() / "ucx.conf"; }
+  // In a folder with this ucx.conf, which UCX reads last.
+  Finished run_beside(const std::string& text, const std::vector<std::string>& arguments) {
+    const auto here = folder_ / "here";
+    fs::create_directories(here);
+    std::ofstream(here / "ucx.conf") << text;
+    std::vector<std::string> argv = {"sh", "-c", "cd '" + here.string() + "' && exec \"$0\" \"$@\"",
+                                     program("stripline-tune")};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    return run_here(std::move(argv));
+  }
+};
+
+TEST_F(TuneUcx, KnobsThatGainTogetherAreExportedAndSeenToBeRead) {
+  const Finished tuned = tune_ucx();
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  EXPECT_NE(read_file(conf()).find("\nUCX_ZCOPY_THRESH=65536\n"), std::string::npos)
+      << read_file(conf());
+  // Each gains alone; the second one gains nothing beside the first.
+  EXPECT_EQ(read_file(conf()).find("\nUCX_RNDV_SCHEME="), std::string::npos) << read_file(conf());
+  const Json kept = record();
+  EXPECT_TRUE(kept["validated"].get<bool>());
+  EXPECT_EQ(kept["settings"].dump(), R"({"UCX_ZCOPY_THRESH":"65536"})");
+  EXPECT_EQ(kept["proof"]["setting"]["name"], "UCX_RNDV_THRESH");
+  EXPECT_GT(kept["proof"]["factor"].get<double>(), 2.0);
+  for (const Json& knob : kept["knobs"]) {
+    if (knob["value"] != "am") continue;
+    EXPECT_EQ(knob["outcome"], "departs");
+    EXPECT_EQ(knob["failure"].get<std::string>().find("beside UCX_ZCOPY_THRESH=65536: "), 0U);
+  }
+  // Messages are among what was compared.
+  bool has_latency = false;
+  for (const Json& check : kept["checks"]) has_latency |= check["operation"] == "latency";
+  EXPECT_TRUE(has_latency);
+
+  const std::vector<std::string> verify = {"export", "verify", conf().string(), "--minutes", "1"};
+  const Finished verified = run(verify);
+  EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
+  EXPECT_NE(verified.out.find("UCX_RNDV_THRESH=0"), std::string::npos) << verified.out;
+  EXPECT_EQ(run(verify, "unread").exit_code, kExitBadInput);
+  // A file in the working folder beats it, and is named.
+  const Finished beaten = run_beside("UCX_ZCOPY_THRESH=4096\n", verify);
+  EXPECT_EQ(beaten.exit_code, kExitBadInput);
+  EXPECT_NE(beaten.err.find("UCX_ZCOPY_THRESH is set to '4096' by " +
+                            (folder_ / "here/ucx.conf").string()),
+            std::string::npos)
+      << beaten.err;
+  // With the same settings there, the export would be compared with itself.
+  const Finished beside = run_beside(read_file(conf()), verify);
+  EXPECT_EQ(beside.exit_code, kExitBadInput);
+  EXPECT_NE(beside.err.find("start from another folder"), std::string::npos) << beside.err;
+  const Finished checked =
+      run_beside("[Grace]\nUCX_TLS=tcp\n", {"export", "check", "ucx", conf().string()});
+  EXPECT_EQ(checked.exit_code, kExitFailure);
+  EXPECT_NE(checked.out.find("begins a section"), std::string::npos) << checked.out;
+
+  const std::vector<std::string> install = {"export", "install", conf().string()};
+  const Finished installed = run(install);
+  ASSERT_EQ(installed.exit_code, kExitOk) << installed.err;
+  EXPECT_EQ(read_file(home() / "ucx.conf"), read_file(conf()));
+  // It is not part of the default that it is compared with.
+  const Finished again =
+      run({"export", "verify", (home() / "ucx.conf").string(), "--minutes", "1"});
+  EXPECT_EQ(again.exit_code, kExitOk) << again.err << again.out;
+  EXPECT_EQ(run({"export", "uninstall", (home() / "ucx.conf").string()}).exit_code, kExitOk);
+  EXPECT_FALSE(fs::exists(home() / "ucx.conf"));
+  std::ofstream(home() / "ucx.conf") << "UCX_TLS=all\n";
+  EXPECT_EQ(run(install).exit_code, kExitConflict);
+}
+
+TEST_F(TuneUcx, KnobsWithWhichAMessageIsSlowerGoBack) {
+  const Finished tuned = tune_ucx("slow");
+  EXPECT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  EXPECT_NE(tuned.out.find("Keep the default"), std::string::npos) << tuned.out;
+  EXPECT_NE(tuned.err.find("knobs back to their defaults"), std::string::npos) << tuned.err;
+  EXPECT_FALSE(fs::exists(conf()));
+}
+
+TEST_F(TuneUcx, OpenShmemHasADriverAndProgramsOfItsOwn) {
+  const Finished tuned = run(
+      {"oshmem", "--ranks", "2,4", "--minutes", "2", "--output", out().string(), "--stall", "100"});
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  const auto file = out() / "stripline-oshmem.env";
+  EXPECT_NE(read_file(file).find("\nexport UCX_OSHMEM_ZCOPY_THRESH=65536\n"), std::string::npos)
+      << read_file(file);
+  const Json kept = record();
+  EXPECT_EQ(kept["proof"]["setting"]["value"], "0");
+  std::set<std::string> programs;
+  for (const Json& check : kept["checks"]) {
+    if (check["stage"] == "programs") programs.insert(check["operation"].get<std::string>());
+  }
+  EXPECT_EQ(programs, (std::set<std::string>{"halo", "outstanding", "sort"}));
+  // Variables of another implementation are not tried.
+  for (const Json& knob : kept["knobs"]) {
+    const bool sandia = knob["name"].get<std::string>().starts_with("SHMEM_");
+    EXPECT_EQ(knob["failure"] == "cannot be set in this version", sandia) << knob.dump();
+  }
+  const std::vector<std::string> verify = {"export", "verify", file.string(), "--minutes", "1"};
+  EXPECT_EQ(run(verify).exit_code, kExitOk);
+  EXPECT_EQ(run(verify, "unread").exit_code, kExitBadInput);
+}
+
+TEST_F(TuneUcx, IsNotSweptByOperations) {
+  EXPECT_NE(run({"sweep", "ucx"}).err.find("only knobs"), std::string::npos);
+  EXPECT_NE(run({"try", "ucx"}).err.find("only knobs"), std::string::npos);
 }
 
 }  // namespace

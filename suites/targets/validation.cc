@@ -1,6 +1,7 @@
 #include "suites/targets/validation.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -32,6 +33,41 @@ Check check_of(const Cell& cell, Stage stage) {
           stage};
 }
 
+bool same_call(const DriverCell& one, const DriverCell& other) {
+  return one.operation == other.operation && one.ranks == other.ranks && one.bytes == other.bytes &&
+         one.type == other.type && one.in_place == other.in_place;
+}
+
+// Calls that a stage looks at anyway are not added.
+void add_checks_of_knobs(const targets::Target& target, const std::vector<uint32_t>& ranks,
+                         std::vector<Check>& checks) {
+  const auto add = [&](const DriverCell& asked, Stage stage) {
+    const bool known = std::ranges::any_of(checks, [&](const Check& one) {
+      return one.stage == stage && same_call(one.asked, asked);
+    });
+    if (!known) checks.push_back({.asked = asked, .stage = stage, .of_knobs = true});
+  };
+  for (const DriverCell& cell : knob_cells(target, std::ranges::min(ranks))) {
+    add(cell, Stage::fitted);
+  }
+  const auto add_held_out = [&](const char* operation, std::initializer_list<uint64_t> sizes) {
+    for (const uint64_t bytes : sizes) {
+      add({.operation = operation, .ranks = std::ranges::max(ranks), .bytes = bytes},
+          Stage::held_out);
+    }
+  };
+  add_held_out("latency", {1024, 32768});
+  add_held_out("window", {1024, 32768});
+  if (targets::is_mpi(target.operations)) {
+    add_held_out("allreduce", {1024, 262144});
+    add_held_out("alltoall", {128, 8192});
+  }
+  const bool has_puts = target.operations == targets::Operations::one_sided ||
+                        target.operations == targets::Operations::symmetric;
+  if (has_puts) add_held_out("put", {4096, 262144});
+  if (target.operations != targets::Operations::messages) add_held_out("get", {4096, 262144});
+}
+
 // The median of each check in one launch, NaN where it gave none; no medians where the time was up.
 Result<std::vector<double>> measure(Launcher& launcher, const std::vector<Check>& checks,
                                     const std::vector<std::vector<uint32_t>>& groups,
@@ -56,11 +92,8 @@ Result<std::vector<double>> measure(Launcher& launcher, const std::vector<Check>
         failure = "gave wrong data: " + measured.operation + ": " + series.note;
         continue;
       }
-      const auto check = std::ranges::find_if(checks, [&](const Check& one) {
-        return one.asked.operation == measured.operation && one.asked.ranks == measured.ranks &&
-               one.asked.bytes == measured.bytes && one.asked.type == measured.type &&
-               one.asked.in_place == measured.in_place;
-      });
+      const auto check = std::ranges::find_if(
+          checks, [&](const Check& one) { return same_call(one.asked, measured); });
       if (series.values_s.empty()) continue;
       times[static_cast<size_t>(check - checks.begin())] =
           std::max(stats::median(series.values_s), 1e-9);
@@ -72,10 +105,17 @@ Result<std::vector<double>> measure(Launcher& launcher, const std::vector<Check>
   return times;
 }
 
-std::vector<std::vector<uint32_t>> groups_of(const std::vector<Check>& checks,
+std::vector<std::vector<uint32_t>> groups_of(const targets::Target& target,
+                                             const std::vector<Check>& checks,
                                              uint32_t processors) {
   std::set<uint32_t> ranks;
   for (const Check& check : checks) ranks.insert(check.asked.ranks);
+  // All ranks take part in every cell of other drivers.
+  if (!targets::is_mpi(target.operations)) {
+    std::vector<std::vector<uint32_t>> groups;
+    for (const uint32_t count : ranks) groups.push_back({count});
+    return groups;
+  }
   const std::vector<uint32_t> sorted(ranks.begin(), ranks.end());
   return launch_groups(sorted, processors);
 }
@@ -88,7 +128,7 @@ class Pairs {
         const ValidationOptions& options)
       : launcher_(launcher),
         checks_(checks),
-        groups_(groups_of(checks, options.processors)),
+        groups_(groups_of(launcher.adapter().target(), checks, options.processors)),
         without_(std::move(without)),
         with_(std::move(with)),
         seed_(options.seed),
@@ -147,7 +187,9 @@ bool all_narrow(const std::vector<targets::CellVerdict>& verdicts, double margin
 
 }  // namespace
 
-std::vector<Check> checks_of(const std::vector<targets::Choice>& by_cell,
+std::vector<Check> checks_of(const targets::Target& target,
+                             const std::vector<targets::Choice>& by_cell,
+                             const std::vector<targets::Setting>& settings,
                              const std::vector<uint32_t>& ranks, const targets::Safety& safety) {
   std::vector<Check> checks;
   std::vector<Check> held_out;
@@ -187,13 +229,16 @@ std::vector<Check> checks_of(const std::vector<targets::Choice>& by_cell,
   // A few of all, spread evenly.
   const size_t step = held_out.size() / kMostHeldOut + 1;
   for (size_t i = 0; i < held_out.size(); i += step) checks.push_back(held_out[i]);
+  if (!settings.empty()) add_checks_of_knobs(target, ranks, checks);
   for (const uint32_t count : ranks) {
     const auto add = [&](const char* program, uint64_t bytes) {
       checks.push_back({.asked = {.operation = program, .ranks = count, .bytes = bytes}});
     };
     add("outstanding", 4096);
     add("halo", 8192);
-    add("reports", 64);
+    // A put is not asked for by its target, and libfabric's providers may keep few messages that
+    // are not asked for.
+    if (targets::is_mpi(target.operations)) add("reports", 64);
     add("sort", 65536);
   }
   return checks;
@@ -291,7 +336,8 @@ Result<double> prove_reading(Launcher& launcher, const std::filesystem::path& fi
   STRIPLINE_ASSIGN_OR_RETURN(const Environment without, launcher.adapter().loading(file));
   STRIPLINE_ASSIGN_OR_RETURN(const Environment with,
                              launcher.adapter().loading(folder / files.front().name));
-  const std::vector<Check> checks = {check_of(probe.cell, Stage::fitted)};
+  std::vector<Check> checks = {check_of(probe.cell, Stage::fitted)};
+  if (!probe.operation.empty()) checks.front().asked.operation = probe.operation;
   launcher.end_within(options.budget_s);
   Pairs pairs(launcher, checks, without, with, options);
   for (size_t pair = 0; pair < targets::kProbePairs; ++pair) {

@@ -33,12 +33,16 @@ struct Check {
   DriverCell asked;
   targets::Cell cell;  ///< of collectives
   Stage stage = Stage::programs;
+  bool of_knobs = false;  ///< about all knobs that depart, together
 };
 
 /// What a validation looks at: fitted cells that depart from the default; sizes between them, the
 /// numbers of ranks behind theirs, which no rule may reach, other types and calls in place, and
-/// operations that do not commute unless those are excluded; programs.
-std::vector<Check> checks_of(const std::vector<targets::Choice>& by_cell,
+/// operations that do not commute unless those are excluded; where settings of knobs depart, the
+/// cells that knobs are looked at by, and others with as many ranks as there may be; programs.
+std::vector<Check> checks_of(const targets::Target& target,
+                             const std::vector<targets::Choice>& by_cell,
+                             const std::vector<targets::Setting>& settings,
                              const std::vector<uint32_t>& ranks, const targets::Safety& safety);
 
 struct Checked {

@@ -1,13 +1,20 @@
 #include "suites/targets/validation.h"
 
+#include <algorithm>
 #include <set>
+#include <string>
+#include <tuple>
 
 #include <gtest/gtest.h>
+
+#include "optimizer/targets/registry.h"
 
 namespace stripline::suites::tune {
 namespace {
 
 using targets::Collective;
+
+const targets::Target& named(const char* name) { return **targets::find_target(name); }
 
 std::vector<Checked> two(stats::NonInferiority second, size_t pairs) {
   Checked one{.pairs = pairs};
@@ -41,7 +48,7 @@ TEST(Validation, RanksThatNoRuleMayReachAreHeldOut) {
   std::set<uint32_t> fitted;
   std::set<uint32_t> held_out;
   std::set<uint32_t> programs;
-  for (const Check& check : checks_of(by_cell, {2, 3, 4}, {})) {
+  for (const Check& check : checks_of(named("openmpi"), by_cell, {}, {2, 3, 4}, {})) {
     auto& ranks = check.stage == Stage::fitted     ? fitted
                   : check.stage == Stage::held_out ? held_out
                                                    : programs;
@@ -51,6 +58,37 @@ TEST(Validation, RanksThatNoRuleMayReachAreHeldOut) {
   // Others are measured.
   EXPECT_EQ(held_out, (std::set<uint32_t>{2, 3, 4, 5}));
   EXPECT_EQ(programs, (std::set<uint32_t>{2, 3, 4}));
+}
+
+TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
+  const targets::Target& target = named("openmpi");
+  const auto of_knobs = [&](const std::vector<targets::Setting>& settings, Stage stage) {
+    std::set<uint32_t> ranks;
+    for (const Check& check : checks_of(target, {}, settings, {2, 3, 4}, {})) {
+      if (check.of_knobs && check.stage == stage) ranks.insert(check.asked.ranks);
+    }
+    return ranks;
+  };
+  const std::vector<targets::Setting> settings = {{"btl_tcp_links", "2"}};
+  EXPECT_EQ(of_knobs(settings, Stage::fitted), (std::set<uint32_t>{2}));
+  EXPECT_EQ(of_knobs(settings, Stage::held_out), (std::set<uint32_t>{4}));
+  EXPECT_TRUE(of_knobs({}, Stage::fitted).empty());
+  // Knobs of UCX act on one-sided operations.
+  const auto has_puts = [&](const char* name) {
+    const auto checks = checks_of(named(name), {}, settings, {2, 4}, {});
+    return std::ranges::any_of(checks,
+                               [](const Check& one) { return one.asked.operation == "put"; });
+  };
+  EXPECT_TRUE(has_puts("ucx"));
+  EXPECT_TRUE(has_puts("oshmem"));
+  EXPECT_FALSE(has_puts("openmpi"));
+  EXPECT_FALSE(has_puts("libfabric"));
+  // What is held out is not what was fitted.
+  std::set<std::tuple<std::string, uint32_t, uint64_t>> seen;
+  for (const Check& check : checks_of(named("openmpi"), {}, settings, {2}, {})) {
+    const auto& asked = check.asked;
+    EXPECT_TRUE(seen.emplace(asked.operation, asked.ranks, asked.bytes).second) << asked.operation;
+  }
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace stripline::suites {
 
 inline void on_ranks(rank_t ranks, const std::string& fabric, const std::string& clock,
                      const std::function<void(Session&)>& body, const std::string& model_path = "",
-                     bool debug = false) {
+                     const std::function<void(Options&)>& set = {}) {
   bootstrap::ThreadGroupOptions options;
   options.ranks = ranks;
   options.context.fabric = fabric;
@@ -21,7 +21,7 @@ inline void on_ranks(rank_t ranks, const std::string& fabric, const std::string&
   options.context.same_node = "network";
   options.context.model_path = model_path;
   options.context.segment_bytes = size_t{32} << 20;
-  options.context.debug = debug;
+  if (set) set(options.context);
   const Status status = bootstrap::run_ranks(options, [&](Context& context) {
     Session session(context, 1);
     body(session);

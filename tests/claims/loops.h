@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "optimizer/fit/synthetic.h"
+#include "optimizer/fit/testing/synthetic.h"
 #include "optimizer/plan/strip.h"
 #include "tests/claims/networks.h"
 

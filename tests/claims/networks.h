@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "optimizer/fit/synthetic.h"
+#include "optimizer/fit/testing/synthetic.h"
 #include "optimizer/model/tuned_model.h"
 
 namespace stripline::claims {

@@ -67,6 +67,8 @@ def main():
         return 3 if name == "oshrun" else 0
     if name == "stripline-bench":
         bench(arguments)
+    elif name == "plan_strip_bench":
+        print(json.dumps({"benchmarks": [{"name": one, "cpu_time": 1e6 * seconds(nth, one), "time_unit": "ns"} for one in ("plan", "find")]}))
     elif name == "stripline-neighbours-report":
         sys.stdout.write(open(arguments[-1]).read())
     elif name == "stripline":

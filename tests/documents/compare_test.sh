@@ -13,6 +13,7 @@ touch bale/src/bale_classic/convey/convey.h recordings/{tcp,cloud-ethernet,opter
 for name in '' -run -bench -worker -neighbours -neighbours-report -irregular {-collectives,-halo,-spmv}{,-mpi}; do
   ln -s "$stand_in" "bin/stripline$name"
 done
+ln -s "$stand_in" bin/plan_strip_bench
 for name in mpirun oshrun autoreconf make mpicc mpicxx oshcc oshc++; do ln -s "$stand_in" "path/$name"; done
 export PATH=$work/path:$PATH STAND_IN_LOG=$work/log
 
@@ -29,15 +30,18 @@ compare() {
 }
 {
   compare collectives . 2 tcp shm
+  compare collectives_by_model shm model.json . 1
   compare halos . 2 10
   compare spmv shm model.json . 2 12 4096 one.mtx
   compare conveyors shm bale . 2 3 1024 2
   compare indirect "" . "" 2
   compare solvers model.json . a-network 16
   compare updates "" . "" 1 128
+  compare shared_updates model.json . 2
   compare neighbours . kept 1 3
   compare neighbours . kept 1 3 node # which is kept
   compare clocks . 2 opteron-vapi | grep -v '^    '
+  compare benches . . 2 plan_strip_bench
   compare replays bin/stripline recordings 1 2
 } >printed
 if [ "${4:-}" = --write ]; then

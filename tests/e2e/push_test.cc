@@ -236,10 +236,17 @@ TEST_F(PushTest, AModelThatFailsItsValidationIsNotFetchedUnasked) {
   }
 }
 
-TEST_F(PushTest, WhatRunsSeeReachesTheUser) {
+TEST_F(PushTest, ChangesWhatRunsDoAndWhatTheySeeReachesTheUser) {
+  const Finished untuned = run_on("a", {"--trace"});
+  EXPECT_NE(untuned.err.find("blocking, 1 step"), std::string::npos) << untuned.err;
+  EXPECT_NE(untuned.err.find("stripline explain loop none "), std::string::npos) << untuned.err;
   campaign();
   ASSERT_EQ(promote("net@1", {"--label", "stable"}).exit_code, kExitOk);
   ASSERT_TRUE(becomes("a", "APPLIED net@1"));
+  const Finished tuned = run_on("a", {"--trace"});
+  EXPECT_EQ(tuned.err.find("blocking, 1 step"), std::string::npos) << tuned.err;
+  EXPECT_NE(tuned.err.find("stripline explain loop "), std::string::npos) << tuned.err;
+  EXPECT_EQ(tuned.err.find("stripline explain loop none "), std::string::npos) << tuned.err;
   const Finished run = run_on("a", {"--report", "agent"});
   ASSERT_EQ(run.exit_code, kExitOk) << run.err;
   EXPECT_EQ(run.err.find("warning"), std::string::npos) << run.err;

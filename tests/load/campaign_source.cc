@@ -6,6 +6,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "stripline/v1/campaigns.grpc.pb.h"
+#include "tests/load/campaign_request.h"
 
 namespace stripline::load {
 
@@ -52,12 +53,7 @@ void CampaignSource::run(const std::stop_token& stop) {
       return true;
     });
     while (!ending_ && open.size() < options_.at_a_time && !stop.stop_requested()) {
-      v1::CreateCampaignRequest request;
-      request.mutable_spec()->set_fabric("tcp");
-      request.mutable_spec()->add_experiments(options_.experiment);
-      request.mutable_spec()->set_runs(1);
-      request.mutable_spec()->set_time_budget_s(86400);
-      request.mutable_spec()->set_effort(v1::CampaignSpec::FULL);
+      const v1::CreateCampaignRequest request = campaign_request(options_.experiment);
       grpc::ClientContext context;
       show(context);
       v1::Campaign campaign;

@@ -39,6 +39,7 @@
 #include "stripline/v1/access.grpc.pb.h"
 #include "stripline/v1/campaigns.grpc.pb.h"
 #include "stripline/v1/fleet.grpc.pb.h"
+#include "tests/load/campaign_request.h"
 #include "tests/load/campaign_source.h"
 #include "tests/load/load_agent.h"
 #include "tests/load/server_under_test.h"
@@ -290,45 +291,42 @@ class Load {
     return v1::Campaigns::NewStub(channel());
   }
 
+  // The answer to a call of the administrator's.
+  template <typename Stub, typename Request, typename Answer>
+  Answer ask(Stub& stub, grpc::Status (Stub::*call)(grpc::ClientContext*, const Request&, Answer*),
+             const Request& request) const {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer " + admin_secret_);
+    context.set_wait_for_ready(true);
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
+    Answer answer;
+    if (const auto status = (stub.*call)(&context, request, &answer); !status.ok()) {
+      give_up(status.error_message());
+    }
+    return answer;
+  }
+
   // What a new user of this role shows.
   std::string new_secret(v1::Role role, const std::string& user) const {
     v1::CreateTokenRequest request;
     request.set_role(role);
     request.set_subject(user);
-    grpc::ClientContext context;
-    show(context);
-    v1::CreateTokenResponse made;
-    const auto status = v1::Admin::NewStub(channel())->CreateToken(&context, request, &made);
-    if (!status.ok()) give_up(status.error_message());
-    return need(pki::parse_token(made.text())).secret;
+    const auto stub = v1::Admin::NewStub(channel());
+    return need(pki::parse_token(ask(*stub, &v1::Admin::Stub::CreateToken, request).text())).secret;
   }
 
   // The name in URLs, "c1", of a campaign of many points that is cancelled before it is measured:
   // agents have no turn in between.
   std::string large_campaign() {
     const auto stub = campaigns();
-    v1::CreateCampaignRequest request;
-    request.mutable_spec()->set_fabric("tcp");
-    request.mutable_spec()->add_experiments(kLargeExperiment);
-    request.mutable_spec()->set_runs(1);
-    request.mutable_spec()->set_time_budget_s(86400);
-    request.mutable_spec()->set_effort(v1::CampaignSpec::FULL);
+    v1::CreateCampaignRequest request = campaign_request(kLargeExperiment);
     for (const char* node : {"nodes/n0", "nodes/n1"}) request.mutable_spec()->add_only_nodes(node);
-    v1::Campaign campaign;
-    grpc::ClientContext context;
-    show(context);
-    if (const auto status = stub->CreateCampaign(&context, request, &campaign); !status.ok()) {
-      give_up(status.error_message());
-    }
+    const std::string name = ask(*stub, &v1::Campaigns::Stub::CreateCampaign, request).name();
     v1::CancelCampaignRequest cancel;
-    cancel.set_name(campaign.name());
-    grpc::ClientContext cancelling;
-    show(cancelling);
-    if (const auto status = stub->CancelCampaign(&cancelling, cancel, &campaign); !status.ok()) {
-      give_up(status.error_message());
-    }
+    cancel.set_name(name);
+    ask(*stub, &v1::Campaigns::Stub::CancelCampaign, cancel);
     wait_for_first_nodes();
-    return campaign.name().substr(campaign.name().find('/') + 1);
+    return name.substr(name.find('/') + 1);
   }
 
   // Until both nodes of large campaigns have nothing to do any more: the order that was cancelled
@@ -336,18 +334,11 @@ class Load {
   void wait_for_first_nodes() {
     const auto stub = v1::Fleet::NewStub(channel());
     for (const char* name : {"nodes/n0", "nodes/n1"}) {
-      const double end = now_s() + kPatienceS;
-      for (v1::Node node; node.state() != v1::Node::IDLE;) {
-        if (now_s() > end) give_up(std::string(name) + " does not become idle");
-        turn_until([] { return false; }, 0.05);
-        v1::GetNodeRequest request;
-        request.set_name(name);
-        grpc::ClientContext context;
-        show(context);
-        if (const auto status = stub->GetNode(&context, request, &node); !status.ok()) {
-          give_up(status.error_message());
-        }
-      }
+      v1::GetNodeRequest request;
+      request.set_name(name);
+      const bool idle = look_until(
+          [&] { return ask(*stub, &v1::Fleet::Stub::GetNode, request).state() == v1::Node::IDLE; });
+      if (!idle) give_up(std::string(name) + " does not become idle");
     }
   }
 
@@ -372,28 +363,12 @@ class Load {
     return visited;
   }
 
-  void show(grpc::ClientContext& context) const {
-    context.AddMetadata("authorization", "Bearer " + admin_secret_);
-    context.set_wait_for_ready(true);
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
-  }
-
   // Agents have their turns meanwhile.
   void create_campaigns() {
     const auto stub = campaigns();
+    const v1::CreateCampaignRequest request = campaign_request(kExperiment);
     for (uint32_t i = 0; i < options_.runs; ++i) {
-      v1::CreateCampaignRequest request;
-      request.mutable_spec()->set_fabric("tcp");
-      request.mutable_spec()->add_experiments(kExperiment);
-      request.mutable_spec()->set_runs(1);
-      request.mutable_spec()->set_time_budget_s(86400);
-      request.mutable_spec()->set_effort(v1::CampaignSpec::FULL);
-      grpc::ClientContext context;
-      show(context);
-      v1::Campaign campaign;
-      const grpc::Status status = stub->CreateCampaign(&context, request, &campaign);
-      if (!status.ok()) give_up(status.error_message());
-      names_.push_back(campaign.name());
+      names_.push_back(ask(*stub, &v1::Campaigns::Stub::CreateCampaign, request).name());
       turn_until([] { return false; }, 0.01);
     }
   }
@@ -478,17 +453,12 @@ class Load {
     uint64_t samples = 0;
     for (const std::string& name : names_) {
       v1::Campaign campaign;
-      for (const double end = now_s() + kPatienceS; now_s() < end;) {
-        v1::GetCampaignRequest request;
-        request.set_name(name);
-        grpc::ClientContext context;
-        show(context);
-        if (const auto status = stub->GetCampaign(&context, request, &campaign); !status.ok()) {
-          give_up(status.error_message());
-        }
-        if (campaign.state() >= v1::Campaign::SUCCEEDED) break;
-        turn_until([] { return false; }, 0.05);
-      }
+      v1::GetCampaignRequest request;
+      request.set_name(name);
+      look_until([&] {
+        campaign = ask(*stub, &v1::Campaigns::Stub::GetCampaign, request);
+        return campaign.state() >= v1::Campaign::SUCCEEDED;
+      });
       if (campaign.state() != v1::Campaign::SUCCEEDED) {
         std::cerr << name << " is " << v1::Campaign::State_Name(campaign.state()) << ": "
                   << campaign.message() << "\n";
@@ -502,6 +472,17 @@ class Load {
   bool all_live(uint64_t n) const {
     return std::ranges::all_of(
         agents_, [&](const auto& agent) { return agent->live() && agent->sessions() >= n; });
+  }
+
+  // Asks now and then, while the agents do what is due, until it is true; false after kPatienceS.
+  template <typename Look>
+  bool look_until(Look look) {
+    const double end = now_s() + kPatienceS;
+    do {
+      turn_until([] { return false; }, 0.05);
+      if (look()) return true;
+    } while (now_s() < end);
+    return false;
   }
 
   // Lets the agents do what is due until the condition holds; false after the limit.

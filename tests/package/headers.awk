@@ -9,6 +9,7 @@
 #   // == HEADER         all blocks, in one function
 #   // == HEADER N       block N, in a function of its own; blocks without a section are not C++
 #   // == HEADER none    no block is C++
+#   // == HEADER detail  it has nothing that programs use, and no example, which all others have
 #   // == HEADER file    the blocks are declarations, outside of functions
 #   // == HEADER main    the blocks make the Context: main() begins with them
 #
@@ -25,7 +26,10 @@ function add_function(key, body,    name) {
 }
 # All of the header that ends here.
 function finish(    whole, key, i) {
-  if (header == "" || blocks == 0) return
+  if (header == "") return
+  if (blocks == 0 && mode[header] != "detail") fail(path ": does not begin with an example")
+  if (blocks != 0 && mode[header] == "detail") fail(path ": has an example, which its section 'detail' leaves out")
+  if (blocks == 0) { found[header] = 1; return }
   if (!(header in mode)) fail(path ": its example needs a section in header_given.inc, which may be empty")
   found[header] = 1
   if (mode[header] == "none") return

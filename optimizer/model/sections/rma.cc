@@ -8,8 +8,6 @@
 namespace stripline::model {
 namespace {
 
-constexpr std::array<std::string_view, 2> kWays = {"provider", "message"};
-
 // A message holds two of the largest puts at least, each with a word of its own.
 constexpr uint64_t kSmallestMessage = 64;
 
@@ -50,13 +48,13 @@ Form<AtomicModel> atomic_form() {
   using A = AtomicModel;
   return object<A>(
       "atomic",
-      {required("way", &A::way, one_of<AtomicWay>({AtomicWay::provider, AtomicWay::message})),
+      {required("way", &A::way, one_of<AtomicPath>({AtomicPath::provider, AtomicPath::message})),
        required("provider_s", &A::provider_s, seconds(), "a fetch-add that is waited for"),
        required("message_s", &A::message_s, seconds()),
        optional("gain", &A::gain, gain(),
                 "by how much less messages take; with the way message only")},
       [](const std::string& where, const A& atomic) -> Status {
-        if (atomic.gain.has_value() == (atomic.way == AtomicWay::message)) return {};
+        if (atomic.gain.has_value() == (atomic.way == AtomicPath::message)) return {};
         return wrong(where + ".gain", "belongs to the way message, and only to it");
       });
 }
@@ -111,21 +109,14 @@ void add_rma_example(TunedModel& model) {
       .buffered_put = BufferedPutModel{32768, example_parameter(0.3)},
       .put_combining = PutCombiningModel{256, 8192, example_parameter(5e-6),
                                          example_parameter(100e-6), example_parameter(0.6)},
-      .atomic = AtomicModel{AtomicWay::message, example_parameter(12e-6), example_parameter(10e-6),
+      .atomic = AtomicModel{AtomicPath::message, example_parameter(12e-6), example_parameter(10e-6),
                             example_parameter(0.1)},
       .progress = ProgressModel{example_parameter(40e-9), example_parameter(30e-6)}};
 }
 
 }  // namespace
 
-std::string_view to_string(AtomicWay way) { return kWays.at(static_cast<size_t>(way)); }
-
-std::optional<AtomicWay> atomic_way_from(std::string_view name) {
-  for (size_t i = 0; i < kWays.size(); ++i) {
-    if (kWays[i] == name) return static_cast<AtomicWay>(i);
-  }
-  return std::nullopt;
-}
+std::string_view to_string(AtomicPath path) { return kAtomicNames.at(static_cast<size_t>(path)); }
 
 Section rma_section() {
   const auto form = object<RmaModel>(

@@ -3,31 +3,22 @@
 // reached through the fabric.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "optimizer/model/atomic_path.h"
 #include "optimizer/model/parameter.h"
 
 namespace stripline::model {
 
 struct Section;
 
-/// What carries out an atomic operation on another rank's variable.
-enum class AtomicWay : uint8_t {
-  provider,  ///< the fabric
-  message,   ///< the CPU of the owner, by active message
-};
-
-/// Names as they stand in model files.
-inline constexpr std::array<std::string_view, 2> kAtomicNames = {"provider", "message"};
-std::string_view to_string(AtomicWay way);
-std::optional<AtomicWay> atomic_way_from(std::string_view name);
+std::string_view to_string(AtomicPath path);
 
 /// How atomic domains are carried out whose program does not say.
 struct AtomicModel {
-  AtomicWay way = AtomicWay::provider;
+  AtomicPath way = AtomicPath::provider;
   Parameter provider_s;  ///< a fetch-add that is waited for
   Parameter message_s;
   /// By how much less messages take, in the mean over lone operations and streams; absent where the

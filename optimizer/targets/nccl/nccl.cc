@@ -106,4 +106,20 @@ Result<std::vector<TunerRule>> read_tuner_file(std::string_view text, std::strin
   return rules;
 }
 
+Result<std::string> write_tuner_file(const std::vector<TunerRule>& rules,
+                                     const std::vector<std::string>& comments) {
+  std::string text = comment_block(comments);
+  text += "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n";
+  for (const TunerRule& rule : rules) {
+    if (const std::string wrong = mistake(rule); !wrong.empty()) {
+      return Error(ErrorCode::invalid_argument, "a rule for NCCL's tuner: " + wrong);
+    }
+    text += rule.collective + "," + std::to_string(rule.least_bytes) + "," +
+            std::to_string(rule.most_bytes) + "," + rule.algorithm + "," + rule.protocol + "," +
+            std::to_string(rule.channels) + "," + std::to_string(rule.nodes) + "," +
+            std::to_string(rule.ranks) + "\n";
+  }
+  return text;
+}
+
 }  // namespace stripline::targets::nccl

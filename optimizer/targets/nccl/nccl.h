@@ -25,11 +25,16 @@ struct TunerRule {
   int64_t ranks = -1;
 
   static constexpr uint64_t kMostBytes = 4294967295;
+  bool operator==(const TunerRule&) const = default;
 };
 
 /// "collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks[,numPipeOps[,regBuff]]"
 /// with comments from '#' at the beginning of a line; the two last columns may only be -1. Errors:
 /// data_loss, with the line.
 Result<std::vector<TunerRule>> read_tuner_file(std::string_view text, std::string_view what);
+
+/// Reads back as the same rules. Errors: invalid_argument for one that the reader would refuse.
+Result<std::string> write_tuner_file(const std::vector<TunerRule>& rules,
+                                     const std::vector<std::string>& comments);
 
 }  // namespace stripline::targets::nccl

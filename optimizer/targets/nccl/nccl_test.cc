@@ -19,6 +19,27 @@ TEST(TunerFile, ReadsTheDocumentedExample) {
   EXPECT_EQ((*rules)[1].ranks, -1);
 }
 
+TEST(TunerFile, RoundTrips) {
+  const std::vector<TunerRule> rules = {
+      {.collective = "allreduce", .most_bytes = 65536, .algorithm = "tree", .protocol = "ll"},
+      {.collective = "reducescatter",
+       .least_bytes = 65537,
+       .algorithm = "ring",
+       .protocol = "simple",
+       .channels = 4,
+       .nodes = 2,
+       .ranks = 16}};
+  const auto text = write_tuner_file(rules, {"who, when"});
+  ASSERT_TRUE(text.ok()) << text.error().message();
+  EXPECT_TRUE(text->starts_with("# who, when\n"));
+  EXPECT_EQ(*read_tuner_file(*text, "file"), rules);
+  EXPECT_FALSE(
+      write_tuner_file({{.collective = "allsum", .algorithm = "ring", .protocol = "ll"}}, {}).ok());
+  EXPECT_FALSE(
+      write_tuner_file({{.collective = "reduce", .algorithm = "ring\n", .protocol = "ll"}}, {})
+          .ok());
+}
+
 TEST(TunerFile, RefusesMistakes) {
   for (const char* bad :
        {"allreduce,0,1,tree,simple,1,1\n", "allreduce,1,0,tree,simple,1,1,1\n",

@@ -207,4 +207,13 @@ uint64_t cell_bytes(Collective collective, uint32_t ranks, uint64_t rule_bytes) 
                                                                      : rule_bytes;
 }
 
+std::string rule_refusal(Collective collective, uint32_t ranks, uint64_t rule_bytes, int id,
+                         const Safety& safety) {
+  Cell cell{.collective = collective, .ranks = ranks};
+  cell.bytes = size_meaning(collective) != SizeMeaning::none
+                   ? cell_bytes(collective, ranks, rule_bytes)
+                   : std::numeric_limits<uint64_t>::max();
+  return refusal(*algorithm(collective, id), cell, safety);
+}
+
 }  // namespace stripline::targets::openmpi

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "optimizer/targets/candidate.h"
@@ -40,5 +41,10 @@ uint64_t rule_bytes(Collective collective, uint32_t ranks, uint64_t cell_bytes);
 
 /// The bytes of a cell that a rule's size means, rounded down.
 uint64_t cell_bytes(Collective collective, uint32_t ranks, uint64_t rule_bytes);
+
+/// Why a rule from this size on may not name an algorithm of 4.1 for communicators of these ranks,
+/// as part of a sentence; empty: it may.
+std::string rule_refusal(Collective collective, uint32_t ranks, uint64_t rule_bytes, int id,
+                         const Safety& safety);
 
 }  // namespace stripline::targets::openmpi

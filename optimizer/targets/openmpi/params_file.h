@@ -1,7 +1,7 @@
-// mca-params.conf of Open MPI 4.1: a strict reader, a writer, and which of several files wins. Open
-// MPI reads $HOME/.openmpi/mca-params.conf, then SYSCONF/openmpi-mca-params.conf, of which the
-// first to name a parameter counts; SYSCONF/openmpi-mca-params-override.conf beats all others, the
-// environment (OMPI_MCA_NAME) and the command line included. Pure.
+// mca-params.conf of Open MPI 4.1: a strict reader and a writer. Open MPI reads
+// $HOME/.openmpi/mca-params.conf, then SYSCONF/openmpi-mca-params.conf, of which the first to name
+// a parameter counts; SYSCONF/openmpi-mca-params-override.conf beats all others, the environment
+// (OMPI_MCA_NAME) and the command line included. Pure.
 #pragma once
 
 #include <string>
@@ -22,16 +22,5 @@ Result<std::vector<Setting>> read_params(std::string_view text, std::string_view
 /// cannot hold.
 Result<std::string> write_params(const std::vector<Setting>& settings,
                                  const std::vector<std::string>& comments);
-
-/// Where settings of a process come from, the strongest first.
-struct Source {
-  std::string name;  ///< "/etc/openmpi/openmpi-mca-params-override.conf", "the environment"
-  std::vector<Setting> settings;
-};
-
-/// For each setting that a stronger source gives another value: a sentence that names both.
-/// `stronger` are all sources that beat the one where `exported` will be.
-std::vector<std::string> overridden(const std::vector<Setting>& exported,
-                                    const std::vector<Source>& stronger);
 
 }  // namespace stripline::targets::openmpi

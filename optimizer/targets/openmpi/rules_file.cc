@@ -183,15 +183,11 @@ void add_hazards(Collective collective, const CommunicatorRule& rule, const Safe
   }
   for (const MessageRule& message : rule.messages) {
     if (message.algorithm == 0) continue;
-    Candidate candidate = *algorithm(collective, message.algorithm);
-    const bool by_size = size_meaning(collective) != SizeMeaning::none;
-    Cell cell{.collective = collective, .ranks = rule.ranks};
-    cell.bytes = by_size ? cell_bytes(collective, rule.ranks, message.bytes)
-                         : std::numeric_limits<uint64_t>::max();
-    const std::string reason = refusal(candidate, cell, safety);
+    const std::string reason =
+        rule_refusal(collective, rule.ranks, message.bytes, message.algorithm, safety);
     if (reason.empty()) continue;
-    found.push_back(where + " from " + exact_bytes_text(message.bytes) + " on: " + candidate.name +
-                    " " + reason);
+    found.push_back(where + " from " + exact_bytes_text(message.bytes) +
+                    " on: " + algorithm(collective, message.algorithm)->name + " " + reason);
   }
 }
 

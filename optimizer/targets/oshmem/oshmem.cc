@@ -13,6 +13,17 @@ constexpr Knob kKnobs[] = {
                "Open MPI's: from this size on data are sent only when they are asked for", kUcx),
     bytes_knob("UCX_OSHMEM_ZCOPY_THRESH", "auto", {0, kGiB}, "4096 65536",
                "Open MPI's: from this size on puts are sent from where the data are", kUcx),
+    bytes_knob("UCX_OSHMEM_BCOPY_THRESH", "auto", {0, kGiB}, "256 2048",
+               "Open MPI's: from this size on puts are sent from a buffer of UCX", kUcx),
+    bytes_knob("UCX_OSHMEM_TCP_TX_SEG_SIZE", "8K", {1024, 1 << 20}, "32768 131072",
+               "Open MPI's: the buffer that data are put into for a socket", kUcx)
+        .on(Path::tcp, 1),
+    bytes_knob("UCX_OSHMEM_TCP_RX_SEG_SIZE", "64K", {1024, 1 << 22}, "262144",
+               "Open MPI's: the buffer that a socket is read into", kUcx)
+        .on(Path::tcp, 1),
+    count_knob("UCX_OSHMEM_TCP_MAX_POLL", "16", {1, 1 << 16}, "64",
+               "Open MPI's: events of sockets that are taken at a time", kUcx)
+        .on(Path::tcp),
     {.name = "SHMEM_SYMMETRIC_SIZE",
      .kind = KnobKind::bytes,
      .default_value = "",
@@ -35,10 +46,14 @@ constexpr Knob kKnobs[] = {
 const Target& target() {
   static const Target kTarget{.name = "oshmem",
                               .title = "OpenSHMEM",
+                              .support = Support::tuned,
                               .tried = kTried,
                               .version_command = "oshmem_info --parsable",
                               .version_marker = "oshmem:version:full",
-                              .knobs = kKnobs};
+                              .knobs = kKnobs,
+                              // Over TCP, large puts then take several times as long.
+                              .probe_setting = "UCX_OSHMEM_ZCOPY_THRESH=0",
+                              .operations = Operations::symmetric};
   return kTarget;
 }
 

@@ -72,11 +72,14 @@ bool is_value(std::string_view value) {
 const Target& target() {
   static const Target kTarget{.name = "ucx",
                               .title = "UCX",
-                              .support = Support::exported,
+                              .support = Support::tuned,
                               .tried = kTried,
                               .version_command = "ucx_info -v",
                               .version_marker = "# Version",
-                              .knobs = kKnobs};
+                              .knobs = kKnobs,
+                              // A request and an answer before the smallest message.
+                              .probe_setting = "UCX_RNDV_THRESH=0",
+                              .operations = Operations::one_sided};
   return kTarget;
 }
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdlib>
+#include <map>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "runtime/bootstrap/testing/scoped_environment.h"
 #include "runtime/bootstrap/testing/thread_group.h"
 
 namespace stripline::bootstrap {
@@ -58,6 +60,18 @@ inline ThreadGroupOptions group_on(const FabricUnderTest& fabric, rank_t ranks) 
   options.context.debug = debug != nullptr && *debug == '1';
   return options;
 }
+
+/// For a test that debug mode would change, and no correct program: one that counts what is sent,
+/// is about a choice that debug mode does not leave, or makes a mistake. While it lives, group_on()
+/// has debug mode off. The reason stands beside it.
+class WithoutDebugMode {
+ public:
+  WithoutDebugMode()
+      : environment_(std::map<std::string, std::string>{{"STRIPLINE_TEST_DEBUG", "0"}}) {}
+
+ private:
+  const ScopedEnvironment environment_;
+};
 
 /// gtest's name for the parameter.
 struct FabricLabel {

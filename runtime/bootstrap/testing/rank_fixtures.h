@@ -35,7 +35,7 @@ class RanksTest : public ::testing::TestWithParam<FabricUnderTest> {
 };
 
 /// For EXPECT_EXIT(on_ranks(...), ::testing::ExitedWithCode(...), ...): a mistake of a rank ends
-/// the process. One fabric will do, the fastest.
+/// the process. One fabric will do, the fastest. In debug mode only where the test asks for it.
 class RanksDeathTest : public ::testing::Test {
  protected:
   // Other tests have run threads in this process.
@@ -48,6 +48,10 @@ class RanksDeathTest : public ::testing::Test {
     if (!ran.ok()) std::fprintf(stderr, "%s\n", ran.error().message().c_str());
     std::_Exit(ran.ok() ? 0 : 1);
   }
+
+ private:
+  // Debug mode finds the same mistakes earlier, and has other messages.
+  const WithoutDebugMode without_debug_mode_;
 };
 
 }  // namespace stripline::bootstrap

@@ -80,7 +80,7 @@ Status OfiRank::inject_for(const OfiRank& owner) {
     }
     STRIPLINE_ASSIGN_OR_RETURN(
         send_buffers_,
-        BufferPool::create(endpoint_, settings_.send_buffers, owner.send_buffers_.buffer_bytes()));
+        BufferPool::create(endpoint_, kSendBuffers, owner.send_buffers_.buffer_bytes()));
   }
   find_atomics();
   failure_handler_ = owner.failure_handler_;

@@ -82,7 +82,7 @@ Status OfiRank::allocate(const OpenOptions& options) {
   STRIPLINE_ASSIGN_OR_RETURN(receive_buffers_,
                              BufferPool::create(endpoint_, limits.receive_depth, buffer_bytes));
   STRIPLINE_ASSIGN_OR_RETURN(send_buffers_,
-                             BufferPool::create(endpoint_, settings_.send_buffers, buffer_bytes));
+                             BufferPool::create(endpoint_, kSendBuffers, buffer_bytes));
   inject_space_.resize(std::min(inject_bytes_, buffer_bytes));
   out_of_order_.reserve(limits.receive_depth);
   unposted_receives_.reserve(limits.receive_depth);

@@ -10,6 +10,9 @@
 
 namespace stripline::fabric::ofi {
 
+/// Sends in flight; try_send() returns false beyond them.
+inline constexpr size_t kSendBuffers = 128;
+
 struct Settings {
   /// Largest message try_send() takes. Stays below the eager limits of common providers (16 KiB of
   /// ofi_rxm), so that a message never needs a rendezvous with an inattentive target.
@@ -17,8 +20,6 @@ struct Settings {
   /// Receive buffers kept posted, each of message_bytes and a header; at most what the provider
   /// queues. Messages beyond them wait in the network or at the sender.
   size_t receive_buffers = 256;
-  /// Sends in flight; try_send() returns false beyond them.
-  size_t send_buffers = 128;
   /// Outstanding operations this rank allows itself; clamped to the provider's transmit queue.
   size_t operations = 4096;
   /// Further injectors that this rank may have at a time (Fabric::open_injector()).

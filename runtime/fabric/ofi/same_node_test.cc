@@ -5,9 +5,6 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -15,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/refused_calls.h"
+#include "base/testing/scoped_limit.h"
 #include "runtime/fabric/ofi/segment.h"
 
 namespace stripline::fabric::ofi {
@@ -72,13 +71,8 @@ TEST_F(SameNodeTest, AMappingIsTheSegmentOfTheOtherProcess) {
 }
 
 TEST_F(SameNodeTest, AMailboxBeyondTheFileSizeLimitIsRefused) {
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  rlimit tight = before;
-  tight.rlim_cur = size_t{1} << 20;
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
+  const ScopedLimit tight(RLIMIT_FSIZE, size_t{1} << 20);
   const auto mailbox = Mailbox::create(1000);
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   ASSERT_FALSE(mailbox.ok());
   EXPECT_NE(mailbox.error().message().find("ulimit -f unlimited"), std::string::npos)
       << mailbox.error().message();
@@ -153,23 +147,10 @@ TEST_F(SameNodeTest, TheKernelCopiesFromProcessToProcess) {
   EXPECT_EQ(segment_.bytes()[0], std::byte{1});
 }
 
-/// Has the kernel refuse process_vm_writev to the calling process from now on, as filters of
-/// containers do.
-bool forbid_writing() {
-  std::array<sock_filter, 4> code = {
-      {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
-       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
-  const sock_fprog program{code.size(), code.data()};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 TEST_F(SameNodeTest, WhereOnlyReadingIsAllowedCopiesAreLeftToTheNetwork) {
   allocate(Segment::Kind::exclusive);
   EXPECT_TRUE(holds_in_child([&] {
-    if (!forbid_writing()) return false;
+    if (!refuse_system_calls({SYS_process_vm_writev}, EPERM)) return false;
     Address mine = address_;
     mine.host.pid = getpid();
     SameNodePeers peers(0, 2);

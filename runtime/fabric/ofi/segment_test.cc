@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/scoped_limit.h"
+
 namespace stripline::fabric::ofi {
 namespace {
 
@@ -51,13 +53,10 @@ TEST(SegmentTest, ReportsTheAddressSpaceLimit) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer itself needs address space";
 #endif
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
-  rlimit tight = before;
-  tight.rlim_cur = size_t{1} << 20;  // less than is in use: every further mapping fails
-  ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
-  const auto segment = Segment::allocate(size_t{64} << 20);
-  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  const auto segment = [] {
+    const ScopedLimit tight(RLIMIT_AS, size_t{1} << 20);  // less than is in use: no mapping works
+    return Segment::allocate(size_t{64} << 20);
+  }();
   ASSERT_FALSE(segment.ok());
   EXPECT_EQ(segment.error().code(), ErrorCode::resource_exhausted);
   EXPECT_NE(segment.error().message().find("64 MiB"), std::string::npos)
@@ -66,14 +65,9 @@ TEST(SegmentTest, ReportsTheAddressSpaceLimit) {
 
 // The kernel ends a process that sizes a larger file with SIGXFSZ.
 TEST(SegmentTest, ReportsTheFileSizeLimit) {
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  rlimit tight = before;
-  tight.rlim_cur = size_t{1} << 20;
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
+  const ScopedLimit tight(RLIMIT_FSIZE, size_t{1} << 20);
   const auto shared = Segment::allocate(size_t{4} << 20, Segment::Kind::shared);
   const auto exclusive = Segment::allocate(size_t{4} << 20, Segment::Kind::exclusive);
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   ASSERT_FALSE(shared.ok());
   EXPECT_EQ(shared.error().code(), ErrorCode::resource_exhausted);
   EXPECT_NE(shared.error().message().find("ulimit -f unlimited"), std::string::npos)

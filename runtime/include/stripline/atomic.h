@@ -25,6 +25,8 @@
 #include <stripline/context.h>
 #include <stripline/future.h>
 
+#include "optimizer/model/atomic_path.h"
+
 namespace stripline {
 
 namespace fabric {
@@ -32,12 +34,7 @@ struct AtomicRequest;
 }
 
 /// How a domain's operations are carried out.
-enum class AtomicPath : uint8_t {
-  automatic,  ///< message where segments of other ranks are mapped, or the provider lacks an
-              ///< operation on the type; else as the model says, or provider without one
-  provider,   ///< FI_ATOMIC, or what the emulated fabric has for it
-  message,    ///< the CPU where Context::is_local(), else by active message the CPU of the owner
-};
+using AtomicPath = model::AtomicPath;
 
 namespace detail {
 template <typename T>
@@ -61,13 +58,21 @@ uint64_t atomic_bits(T value) {
 /// What domains of all types share. Copyable; the context must outlive it.
 class AtomicDomain {
  public:
-  AtomicDomain(Context& context, AtomicType type, AtomicPath path);
+  /// `together`: the program lets operations without a result wait for each other. An automatic
+  /// path is then the message's where they may (start_together()).
+  AtomicDomain(Context& context, AtomicType type, AtomicPath path, bool together = false);
   static bool provider_has_all(Context& context, AtomicType type);
   AtomicPath path() const { return path_; }
+  /// True if a rule asks for a message for each operation: start_together() is not for them.
+  bool alone() const { return alone_; }
   AtomicType type() const { return type_; }
   Context& context() const { return *context_; }
   future start(AtomicOp op, global_ptr<std::byte> variable, uint64_t operand, uint64_t expected,
                void* previous, CallSite site) const;
+  /// One whose result no one wants, by message: it travels with others, and with small puts without
+  /// handles, and is complete as those are.
+  void start_together(AtomicOp op, global_ptr<std::byte> variable, uint64_t operand,
+                      CallSite site) const;
 
  private:
   future start(const fabric::AtomicRequest& request, global_ptr<std::byte> variable, void* previous,
@@ -76,6 +81,7 @@ class AtomicDomain {
   Context* context_;
   AtomicType type_;
   AtomicPath path_;
+  bool alone_ = false;
 };
 }  // namespace detail
 

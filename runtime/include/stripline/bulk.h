@@ -52,6 +52,7 @@ struct BulkOptions {
 /// one count. Its end completes all puts. The Context outlives it. Not thread-safe, as the Context.
 class bulk_region {
  public:
+  /// Begins it.
   explicit bulk_region(Context& context, const BulkOptions& options = {},
                        CallSite site = CallSite::current());
   ~bulk_region();

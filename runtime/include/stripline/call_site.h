@@ -1,4 +1,11 @@
-// A place in the program's source.
+// A place in the program's source. A function that wraps a call of the library passes its caller's
+// on, which messages name then:
+//
+//   const auto load = [&ctx](stripline::global_ptr<double> place,
+//                            stripline::CallSite site = stripline::CallSite::current()) {
+//     return ctx.rget(place, site);
+//   };
+//   sum += load(remote);   // a message about this rget names this line
 #pragma once
 
 namespace stripline {

@@ -108,6 +108,9 @@ struct Options {
   /// STRIPLINE_BULK: memput(), memget() and memcpy() do not wait, as inside of a bulk_region
   /// (<stripline/bulk.h>), from the first such call on.
   bool bulk = false;
+  /// STRIPLINE_COALESCE: for front ends, as OpenSHMEM (docs/openshmem.md): accesses that are called
+  /// one by one may travel together, and be read ahead. The same on every rank.
+  bool coalesce = false;
   /// STRIPLINE_MODEL_MAY_NOT_FIT: the model is one that somebody else has chosen for this host, as
   /// a server that pushes it (docs/admin.md): if it was not made for this machine and fabric, or
   /// cannot be read, or is another one, on any rank, rank 0 says why, and the job goes on without

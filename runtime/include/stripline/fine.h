@@ -51,6 +51,9 @@ struct FineOptions {
   /// Memory for what was read, of this rank. Values that the program has not used yet may take
   /// more. It is kept when the region ends.
   size_t buffer_bytes = size_t{1} << 20;
+  /// The region lasts for many barriers of the program, Context::barrier(): methods are decided for
+  /// what lies between two of them, by the place of the first one, not for the region.
+  bool across_barriers = false;
 };
 
 namespace detail {
@@ -77,6 +80,9 @@ FineRead start_fine_read(Context& context, global_ptr<const std::byte> source, s
                          CallSite site);
 /// Waits for it, and stores what was read into `value`. What it waited for is nothing from then on.
 void take_fine_read(FineRead& read, std::byte* value, size_t bytes, CallSite site);
+/// A read out of reach of loads and stores whose value is used at once.
+void read_fine_now(Context& context, global_ptr<const std::byte> source, std::byte* value,
+                   size_t bytes, CallSite site);
 /// No one will ask for it.
 void drop_fine_read(const FineRead& read);
 void fine_write(Context& context, const std::byte* source, global_ptr<std::byte> destination,
@@ -93,8 +99,10 @@ class lazy {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
+  /// `other` is nothing from then on, and may only be dropped.
   lazy(lazy&& other) noexcept
       : value_(other.value_), read_(std::exchange(other.read_, detail::FineRead())) {}
+  /// Exchanges what the two hold.
   lazy& operator=(lazy&& other) noexcept {
     std::swap(value_, other.value_);
     std::swap(read_, other.read_);
@@ -113,6 +121,7 @@ class lazy {
       detail::take_fine_read(read_, reinterpret_cast<std::byte*>(&value_), sizeof(T), site);
     return value_;
   }
+  /// The value, as get().
   operator T() const { return get(); }  // NOLINT(google-explicit-constructor): it is the value
 
  private:
@@ -128,6 +137,7 @@ class lazy {
 /// at whose end all writes are complete. The Context outlives it. Not thread-safe, as the Context.
 class fine_region {
  public:
+  /// Begins it.
   explicit fine_region(Context& context, const FineOptions& options = {},
                        CallSite site = CallSite::current())
       : context_(context), entry_(detail::enter_fine(context, options, site)) {}
@@ -148,6 +158,20 @@ class fine_region {
     return lazy<Value>(Value(), detail::start_fine_read(
                                     context_, global_ptr<const std::byte>::from_word(source.word()),
                                     sizeof(T), site));
+  }
+  /// Reads a value that is used at once, as where it decides what is read next: waits for it. Where
+  /// the program has come back to memory near what it has read, a block around it is fetched, and
+  /// kept as what read() has fetched is; but a value that is read twice in a row is fetched, and if
+  /// it has changed all that is kept is given up. Ends the job as read() does.
+  template <typename T>
+  std::remove_const_t<T> value(global_ptr<T> source, CallSite site = CallSite::current()) {
+    using Value = std::remove_const_t<T>;
+    static_assert(std::is_trivially_copyable_v<Value>);
+    if (entry_.waits || context_.is_local(source)) return context_.rget(source, site);
+    Value fetched = Value();
+    detail::read_fine_now(context_, global_ptr<const std::byte>::from_word(source.word()),
+                          reinterpret_cast<std::byte*>(&fetched), sizeof(T), site);
+    return fetched;
   }
   /// Starts writing a value, which may be a lazy one, for which it waits. Ends the job likewise.
   template <typename T>

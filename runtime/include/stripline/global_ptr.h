@@ -1,4 +1,8 @@
 // Global pointers: 20 bits of rank, 44 bits of offset into that rank's shared segment, in one word.
+//
+//   const stripline::global_ptr<double> first = ctx.on_rank(area, neighbour);
+//   for (int i = 0; i < 8; ++i) sum += ctx.rget(first + i);
+//   if (first.where() == ctx.rank_me()) sum += ctx.local(first)[8];   // a plain load
 #pragma once
 
 #include <cassert>

@@ -1,4 +1,9 @@
 // Grids of cells, and patches of them; z runs fastest.
+//
+//   const stripline::grid_extent grid = {16, 16, 8};
+//   const stripline::grid_cell corner = {3, 0, 5};
+//   const uint64_t place = (corner.x * grid.y + corner.y) * grid.z + corner.z;
+//   if (place < grid.cells()) sum += ctx.rget(remote + static_cast<std::ptrdiff_t>(place));
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,8 @@
 // What a job costs in memory.
+//
+//   const stripline::MemoryUse memory = stripline::memory_use(ctx);
+//   const double mib = static_cast<double>(memory.total_bytes(ctx.rank_n())) / (1 << 20);
+//   if (ctx.rank_me() == 0) std::printf("%.1f MiB a rank\n", mib);
 #pragma once
 
 #include <cstdint>
@@ -7,8 +11,8 @@
 
 namespace stripline {
 
-/// Memory of one rank, in bytes. Constant from Context::init() on, but for `update_bytes`. Figures
-/// are upper bounds: much of it is touched only when it is needed.
+/// Memory of one rank, in bytes. Constant from Context::init() on, but for `mechanism_bytes`.
+/// Figures are upper bounds: much of it is touched only when it is needed.
 struct MemoryUse {
   /// The program's shared segment (Options::segment_bytes).
   uint64_t segment_bytes = 0;
@@ -26,7 +30,7 @@ struct MemoryUse {
   /// Buffers of the UpdateEpochs that this rank has now (UpdateOptions::budget_bytes is the most
   /// that one takes), and what its bulk and fine-grained regions have copied and read into
   /// (BulkOptions::buffer_bytes, FineOptions::buffer_bytes).
-  uint64_t update_bytes = 0;
+  uint64_t mechanism_bytes = 0;
   /// What each injection_context (<stripline/injection.h>) that has a queue of its own takes beside
   /// what the provider does; 0 where there are none. Not in the total.
   uint64_t injection_bytes = 0;
@@ -35,7 +39,8 @@ struct MemoryUse {
 
   /// All of it in a job of `ranks` ranks.
   uint64_t total_bytes(rank_t ranks) const {
-    return segment_bytes + runtime_bytes + loop_bytes + update_bytes + per_peer_bytes * (ranks - 1);
+    return segment_bytes + runtime_bytes + loop_bytes + mechanism_bytes +
+           per_peer_bytes * (ranks - 1);
   }
 };
 

@@ -1,4 +1,9 @@
 // What reductions and scans combine elements with.
+//
+//   const auto everyone = stripline::team::world(ctx);
+//   sum += everyone.allreduce(mine, stripline::op_add{});
+//   const auto farthest = [](double a, double b) { return std::max(std::abs(a), std::abs(b)); };
+//   sum += everyone.allreduce(mine, farthest);
 #pragma once
 
 #include <algorithm>
@@ -8,7 +13,8 @@
 namespace stripline {
 
 // Any function object that takes two elements and returns one will do, if it is associative and
-// commutative and gives the same on every rank. These are the usual ones.
+// commutative, gives the same on every rank, and does not throw: the other ranks would wait for
+// what this one has not sent. These are the usual ones.
 
 /// The sum.
 struct op_add {

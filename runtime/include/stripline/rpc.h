@@ -49,6 +49,7 @@
 #include <utility>
 #include <vector>
 
+#include <stripline/call_site.h>
 #include <stripline/context.h>
 #include <stripline/future.h>
 
@@ -62,6 +63,16 @@ class rpc_error : public std::runtime_error {
 };
 
 namespace detail {
+
+/// The Context of a call and where the call stands: behind arguments of any number no last one can
+/// say it.
+struct RpcFrom {
+  // NOLINTNEXTLINE(google-explicit-constructor): calls name the Context
+  RpcFrom(Context& context_in, CallSite site_in = CallSite::current())
+      : context(context_in), site(site_in) {}
+  Context& context;
+  CallSite site;
+};
 
 /// Values one after another in a message.
 class RpcWriter {
@@ -235,7 +246,7 @@ class TypedRpcCall final : public RpcCall {
 };
 
 /// `call`: null if no answer is expected.
-void send_rpc(Context& context, rank_t target, const RpcEntry& entry,
+void send_rpc(const RpcFrom& from, rank_t target, const RpcEntry& entry,
               std::vector<std::byte> arguments, std::unique_ptr<RpcCall> call);
 
 template <typename F, typename... Args>
@@ -320,11 +331,11 @@ template <typename F, typename... Args>
 constinit const RpcEntry RpcKind<F, Args...>::entry{RpcEntry::kMagic, &RpcKind::run};
 
 /// Ends the job if captures and arguments take more than an RPC carries.
-void check_rpc_bytes(Context& context, rank_t target, size_t bytes);
+void check_rpc_bytes(const RpcFrom& from, rank_t target, size_t bytes);
 
 /// Nothing is copied if it is too much.
 template <typename F, typename... Args>
-std::vector<std::byte> rpc_arguments(Context& context, rank_t target, const F& function,
+std::vector<std::byte> rpc_arguments(const RpcFrom& from, rank_t target, const F& function,
                                      const Args&... arguments) {
   const auto each = [&](const auto& use) {
     if constexpr (!rpc_function_is_empty<F>) use(function);
@@ -342,7 +353,7 @@ std::vector<std::byte> rpc_arguments(Context& context, rank_t target, const F& f
     const size_t more = RpcWriter::bytes_of(value);
     bytes = more > kTooManyBytes - bytes ? kTooManyBytes : bytes + more;
   });
-  check_rpc_bytes(context, target, bytes);
+  check_rpc_bytes(from, target, bytes);
   RpcWriter writer;
   writer.reserve(bytes);
   each([&writer](const auto& value) { writer.put(value); });
@@ -351,24 +362,25 @@ std::vector<std::byte> rpc_arguments(Context& context, rank_t target, const F& f
 
 }  // namespace detail
 
-/// Runs function(arguments...) at `target`, this rank included; the answer.
+/// Runs function(arguments...) at `target`, this rank included; the answer. `from` is the Context;
+/// messages name the place of the call.
 template <typename F, typename... Args>
-auto rpc(Context& context, rank_t target, F function, const Args&... arguments) {
+auto rpc(detail::RpcFrom from, rank_t target, F function, const Args&... arguments) {
   using Kind = detail::RpcKind<F, detail::rpc_arrives<Args>...>;
   using Value = typename Kind::Value;
-  auto state = std::make_shared<detail::ValueState<Value>>(&context);
-  detail::send_rpc(context, target, Kind::entry,
-                   detail::rpc_arguments(context, target, function, arguments...),
+  auto state = std::make_shared<detail::ValueState<Value>>(&from.context);
+  detail::send_rpc(from, target, Kind::entry,
+                   detail::rpc_arguments(from, target, function, arguments...),
                    std::make_unique<detail::TypedRpcCall<Value>>(state));
   return detail::FutureAccess::make(std::move(state));
 }
 
 /// The same without an answer ("fire and forget"). Context::am_quiesce() says when all have run.
 template <typename F, typename... Args>
-void rpc_ff(Context& context, rank_t target, F function, const Args&... arguments) {
+void rpc_ff(detail::RpcFrom from, rank_t target, F function, const Args&... arguments) {
   using Kind = detail::RpcKind<F, detail::rpc_arrives<Args>...>;
-  detail::send_rpc(context, target, Kind::entry,
-                   detail::rpc_arguments(context, target, function, arguments...), nullptr);
+  detail::send_rpc(from, target, Kind::entry,
+                   detail::rpc_arguments(from, target, function, arguments...), nullptr);
 }
 
 /// The most that captures, arguments or an answer may take together, with 8 bytes for the length of

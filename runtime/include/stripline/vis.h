@@ -35,20 +35,15 @@
 #include <stripline/call_site.h>
 #include <stripline/context.h>
 
+#include "optimizer/plan/methods.h"
+
 namespace stripline {
 
-/// What this rank does between the call and waiting for the future (Iancu et al., section 3): a
-/// peer that computes for long lets active messages wait, so that packing suits it less.
-enum class VisCompute : uint8_t { communication_only, light, heavy };
+/// What this rank does between the call and waiting for the future.
+using VisCompute = plan::ComputeClass;
 
-/// How a transfer is carried out. `best` takes the cheapest by the tuned model.
-enum class VisMethod : uint8_t {
-  best,
-  pipelined,     ///< one operation per region, several in flight
-  native_iov,    ///< the network's scatter and gather lists
-  bounding_box,  ///< gets: everything from the first to the last byte, then copies
-  packed,        ///< active messages, packed here and unpacked there
-};
+/// How a transfer is carried out.
+using VisMethod = plan::VisMethod;
 
 /// What a transfer of many regions may rely on.
 struct VisOptions {

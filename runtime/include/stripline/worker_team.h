@@ -143,7 +143,7 @@ class thread_workers {
 
   /// Runs `body` once on each worker, each in a thread of its own, and returns when all have
   /// returned. Memory that they have not given back is
-  /// given back then.
+  /// given back then. A body that throws ends the process with a message.
   void run(const std::function<void(worker_team&)>& body);
 
  private:

@@ -4,15 +4,10 @@
 #include <array>
 #include <utility>
 
+#include "base/hex.h"
+
 namespace stripline::server::http {
 namespace {
-
-int digit_of(char character) {
-  if (character >= '0' && character <= '9') return character - '0';
-  if (character >= 'a' && character <= 'f') return character - 'a' + 10;
-  if (character >= 'A' && character <= 'F') return character - 'A' + 10;
-  return -1;
-}
 
 // "%2F" as '/', in a query also '+' as a space. No text that we know holds a zero byte.
 std::optional<std::string> decoded(std::string_view text, bool in_query) {
@@ -22,8 +17,8 @@ std::optional<std::string> decoded(std::string_view text, bool in_query) {
     char byte = text[i];
     if (byte == '%') {
       if (i + 2 >= text.size()) return std::nullopt;
-      const int high = digit_of(text[i + 1]);
-      const int low = digit_of(text[i + 2]);
+      const int high = hex_digit(text[i + 1]);
+      const int low = hex_digit(text[i + 2]);
       if (high < 0 || low < 0) return std::nullopt;
       byte = static_cast<char>(high * 16 + low);
       i += 2;

@@ -2,11 +2,20 @@
 
 #include <algorithm>
 
+#include "base/subprocess.h"
+
 namespace stripline::suites::tune {
 
 bool Decisions::empty() const {
   return settings.empty() && choices.empty() &&
          std::ranges::all_of(rules, [](const auto& one) { return one.by_ranks.empty(); });
+}
+
+bool has_suffixed(const std::string& version_command, const std::string& suffixed) {
+  const auto here = find_in_path(version_command);
+  if (here.empty()) return !find_in_path(suffixed).empty();
+  std::error_code error;
+  return std::filesystem::exists(here.parent_path() / suffixed, error);
 }
 
 Status set_path(std::vector<targets::Setting>& settings, std::string_view name,
@@ -22,7 +31,8 @@ Status set_path(std::vector<targets::Setting>& settings, std::string_view name,
 }
 
 Result<const Adapter*> find_adapter(const targets::Target& target) {
-  for (const Adapter* const adapter : {&openmpi_adapter(), &mpich_adapter()}) {
+  for (const Adapter* const adapter : {&openmpi_adapter(), &mpich_adapter(), &ucx_adapter(),
+                                       &oshmem_adapter(), &libfabric_adapter()}) {
     if (adapter->target().name == target.name) return adapter;
   }
   return Error(

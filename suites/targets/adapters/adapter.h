@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "base/result.h"
 #include "optimizer/targets/rules.h"
 #include "optimizer/targets/target.h"
+#include "optimizer/targets/version.h"
 
 namespace stripline::suites::tune {
 
@@ -24,6 +26,12 @@ using targets::Collective;
 struct ExportFile {
   std::string name;  ///< without a folder
   std::string text;
+};
+
+/// An export in the files of another version of its target.
+struct OtherVersion {
+  std::vector<ExportFile> files;
+  std::vector<std::string> left_out;  ///< what that version has no word for, a sentence each
 };
 
 /// What was decided.
@@ -38,7 +46,9 @@ struct Decisions {
 /// What slows a cell down so much that its time shows whether a file is read.
 struct Probe {
   targets::Cell cell;
-  Candidate candidate;
+  Candidate candidate;                           ///< of a target with alternatives by operation
+  std::optional<targets::Setting> setting = {};  ///< of one without
+  std::string operation = {};                    ///< of the driver; empty: the collective of `cell`
 };
 
 class Adapter {
@@ -48,6 +58,10 @@ class Adapter {
 
   /// The compiler wrapper of the installation that launch() starts, looked up in PATH.
   virtual std::string compiler() const = 0;
+  /// The folder of the driver's sources within that of all; empty: the MPI driver.
+  virtual std::string driver_folder() const { return {}; }
+  /// What it is linked with: "-lfabric". None where the compiler is a wrapper.
+  virtual std::vector<std::string> libraries() const { return {}; }
   /// The command that starts `ranks` of a program on this host.
   virtual std::vector<std::string> launch(uint32_t ranks, const std::string& program,
                                           const std::vector<std::string>& arguments) const = 0;
@@ -70,7 +84,7 @@ class Adapter {
   virtual std::vector<std::string_view> shared_memory_prefixes() const = 0;
 
   /// Names of all files that an export may have: that which users name, and the one that it refers
-  /// to.
+  /// to, if there may be one.
   virtual std::vector<std::string> file_names() const = 0;
   /// The text of the first file with another path of the one that it refers to; empty: there is no
   /// other. Errors: data_loss; invalid_argument for settings that are not known here, as it may
@@ -93,6 +107,13 @@ class Adapter {
   /// The variables that make the target read an exported file as a user would have it read. Reads
   /// the file, strictly. Errors: data_loss.
   virtual Result<Environment> loading(const std::filesystem::path& file) const = 0;
+  /// What an exported file says, in the files of another version, of which nothing is validated.
+  /// Errors: unimplemented where its files are not known here, or are made of the installed
+  /// version's own; failed_precondition where nothing is left.
+  virtual Result<OtherVersion> for_version(const std::filesystem::path& file,
+                                           const targets::Version& version,
+                                           const std::filesystem::path& folder,
+                                           std::vector<std::string> comments) const = 0;
   /// The same files with a probe in place of what they say of its cell.
   virtual Result<std::vector<ExportFile>> with_probe(const std::filesystem::path& file,
                                                      const Probe& probe,
@@ -102,6 +123,11 @@ class Adapter {
   virtual Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
                                                       const targets::Safety& safety) const = 0;
 };
+
+/// Debian's commands have a suffix, such as "mpirun.openmpi", as several MPIs may be installed, and
+/// those without it may be of another one. True if the installation whose command prints the
+/// version has such a name beside that command; without that command, if it is anywhere in PATH.
+bool has_suffixed(const std::string& version_command, const std::string& suffixed);
 
 /// Gives the setting of this name a path; empty: there must be no such setting. Errors: data_loss
 /// where it is missing, or should be.
@@ -113,5 +139,8 @@ Result<const Adapter*> find_adapter(const targets::Target& target);
 
 const Adapter& openmpi_adapter();
 const Adapter& mpich_adapter();
+const Adapter& libfabric_adapter();
+const Adapter& oshmem_adapter();
+const Adapter& ucx_adapter();
 
 }  // namespace stripline::suites::tune

@@ -16,12 +16,15 @@ namespace {
 class AdapterHere : public ::testing::Test {
  protected:
   void SetUp() override {
-    former_ = std::getenv("PATH");                // NOLINT(concurrency-mt-unsafe)
+    former_ = std::getenv("PATH");                 // NOLINT(concurrency-mt-unsafe)
+    const char* const home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe)
+    former_home_ = home == nullptr ? "" : home;
     ::setenv("PATH", folder_.path().c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
   }
   void TearDown() override {
-    ::setenv("PATH", former_.c_str(), 1);
-  }  // NOLINT(concurrency-mt-unsafe)
+    ::setenv("PATH", former_.c_str(), 1);       // NOLINT(concurrency-mt-unsafe)
+    ::setenv("HOME", former_home_.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  }
 
   void add_command(const std::string& name) {
     ASSERT_TRUE(write_atomically(folder_ / name, "#!/bin/sh\n").ok());
@@ -30,6 +33,7 @@ class AdapterHere : public ::testing::Test {
 
   TempFolder folder_;
   std::string former_;
+  std::string former_home_;
 };
 
 TEST_F(AdapterHere, TakesTheCompilerOfTheMpiThatStartsPrograms) {
@@ -46,6 +50,44 @@ TEST_F(AdapterHere, TakesTheCompilerOfTheMpiThatStartsPrograms) {
   EXPECT_EQ(openmpi.launch(2, "program", {}).front(), "mpirun.openmpi");
   EXPECT_EQ(mpich_adapter().compiler(), "mpicc.mpich");
   EXPECT_EQ(mpich_adapter().launch(2, "program", {}).front(), "mpiexec.mpich");
+}
+
+TEST_F(AdapterHere, TakesTheCommandsBesideThatWhichPrintsTheVersion) {
+  // Debian's, and behind it in PATH one that was built by hand; then the other order.
+  std::filesystem::create_directory(folder_ / "debian");
+  std::filesystem::create_directory(folder_ / "own");
+  for (const char* name : {"debian/ompi_info", "debian/mpirun.openmpi", "debian/mpichversion",
+                           "debian/mpiexec.mpich", "own/ompi_info", "own/mpichversion"}) {
+    add_command(name);
+  }
+  const auto in = [&](const char* first, const char* second) {
+    const std::string path = (folder_ / first).string() + ":" + (folder_ / second).string();
+    ::setenv("PATH", path.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  };
+  in("debian", "own");
+  EXPECT_EQ(openmpi_adapter().compiler(), "mpicc.openmpi");
+  EXPECT_EQ(mpich_adapter().compiler(), "mpicc.mpich");
+  in("own", "debian");
+  EXPECT_EQ(openmpi_adapter().compiler(), "mpicc");
+  EXPECT_EQ(openmpi_adapter().launch(2, "program", {}).front(), "mpirun");
+  EXPECT_EQ(mpich_adapter().compiler(), "mpicc");
+}
+
+TEST_F(AdapterHere, AnMpichOnUcxIsConfiguredByItsFileToo) {
+  ::setenv("HOME", folder_.path().c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  const auto changes_with_file = [&](const char* device) {
+    const std::string script = std::string("#!/bin/sh\necho 'MPICH Device: ") + device + "'\n";
+    EXPECT_TRUE(write_atomically(folder_ / "mpichversion", script).ok());
+    std::filesystem::permissions(folder_ / "mpichversion", std::filesystem::perms::owner_all);
+    std::filesystem::remove(folder_ / "ucx.conf");
+    const auto before = mpich_adapter().configuration();
+    EXPECT_TRUE(write_atomically(folder_ / "ucx.conf", "UCX_RNDV_THRESH=8192\n").ok());
+    const auto after = mpich_adapter().configuration();
+    EXPECT_TRUE(before.ok() && after.ok());
+    return before.ok() && after.ok() && *before != *after;
+  };
+  EXPECT_TRUE(changes_with_file("ch4:ucx"));
+  EXPECT_FALSE(changes_with_file("ch4:ofi"));
 }
 
 TEST_F(AdapterHere, MpichIsNotMeasuredWithSettingsOfTheEnvironment) {

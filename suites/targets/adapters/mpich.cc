@@ -7,12 +7,12 @@
 
 #include "base/command_output.h"
 #include "base/shell_words.h"
-#include "base/subprocess.h"
 #include "base/whole_file.h"
 #include "optimizer/targets/environment_file.h"
 #include "optimizer/targets/lines.h"
 #include "optimizer/targets/mpich/selection_file.h"
 #include "suites/targets/adapters/adapter.h"
+#include "suites/targets/adapters/ucx_files.h"
 
 namespace stripline::suites::tune {
 namespace {
@@ -42,8 +42,7 @@ Result<std::optional<mpich::Selection>> selection_of(const std::vector<Setting>&
   return std::optional(std::move(selection));
 }
 
-// Debian's commands have a suffix, as several MPIs may be installed: "mpicc" may be of another one.
-bool has_suffix() { return !find_in_path("mpiexec.mpich").empty(); }
+bool has_suffix() { return has_suffixed("mpichversion", "mpiexec.mpich"); }
 std::string compiler_here() { return has_suffix() ? "mpicc.mpich" : "mpicc"; }
 
 // The library of the installation, in the folders that its compiler links from.
@@ -127,7 +126,13 @@ class Mpich : public Adapter {
     return targets::write_environment(settings, targets::leading_comments(text));
   }
 
-  Result<std::string> configuration() const override { return output_of({"mpichversion"}); }
+  // An MPICH on UCX is set by its file, too.
+  Result<std::string> configuration() const override {
+    STRIPLINE_ASSIGN_OR_RETURN(std::string text, output_of({"mpichversion"}));
+    const auto below = read_whole_file(ucx_file_of_user());
+    if (text.find(":ucx") != std::string::npos && below.ok()) text += *below;
+    return text;
+  }
 
   Result<std::vector<ExportFile>> files(const Decisions& decisions,
                                         const targets::Safety& /*safety*/,
@@ -161,6 +166,27 @@ class Mpich : public Adapter {
     const targets::CollectiveRules rules{probe.cell.collective, {{probe.cell.ranks, {all}}}};
     STRIPLINE_ASSIGN_OR_RETURN(auto probed, mpich::selection_with(*selection, {rules}));
     return environment_and_selection(settings, std::move(probed), folder, {});
+  }
+
+  Result<OtherVersion> for_version(const std::filesystem::path& file,
+                                   const targets::Version& version,
+                                   const std::filesystem::path& folder,
+                                   std::vector<std::string> comments) const override {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_export(file));
+    const bool known = version.numbers[0] == 4 && version.numbers[1] <= 3;
+    const auto selection = std::ranges::find(settings, mpich::kSelectionVariable, &Setting::name);
+    if (!known || selection != settings.end()) {
+      return Error(ErrorCode::unimplemented,
+                   known ? "a selection of algorithms is made of that of the installed library: "
+                           "tune where MPICH " +
+                               to_string(version) + " is"
+                         : "the variables of MPICH " + to_string(version) +
+                               " are not known here; there are 4.0 to 4.3");
+    }
+    OtherVersion other;
+    STRIPLINE_ASSIGN_OR_RETURN(other.files,
+                               environment_and_selection(settings, {}, folder, comments));
+    return other;
   }
 
   Result<std::vector<std::string>> complaints(const std::filesystem::path& file,

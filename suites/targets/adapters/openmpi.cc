@@ -6,13 +6,15 @@
 #include <unistd.h>
 
 #include "base/command_output.h"
-#include "base/subprocess.h"
 #include "base/whole_file.h"
 #include "optimizer/targets/environment_file.h"
 #include "optimizer/targets/lines.h"
 #include "optimizer/targets/openmpi/algorithms.h"
+#include "optimizer/targets/openmpi/json_rules.h"
+#include "optimizer/targets/openmpi/other_versions.h"
 #include "optimizer/targets/openmpi/params_file.h"
 #include "optimizer/targets/openmpi/rules_file.h"
+#include "optimizer/targets/sources.h"
 #include "suites/targets/adapters/adapter.h"
 #include "suites/targets/owned_files.h"
 
@@ -45,15 +47,36 @@ Result<Exported> read_export(const std::filesystem::path& file) {
   for (const auto& [name, value] : exported.settings) {
     if (name != kRulesSetting) continue;
     STRIPLINE_ASSIGN_OR_RETURN(const std::string rules, read_whole_file(value));
+    if (openmpi::is_json(rules)) {
+      return Error(ErrorCode::unimplemented,
+                   "'" + value + "' is read by Open MPI 6, which is not measured here");
+    }
     STRIPLINE_ASSIGN_OR_RETURN(exported.rules, openmpi::read_rules(rules, "'" + value + "'"));
   }
   return exported;
 }
 
-Result<ExportFile> params_file(const std::vector<Setting>& settings,
-                               const std::vector<std::string>& comments) {
+// Settings of knobs: all but what names a rules file.
+std::vector<Setting> knobs_of(const Exported& exported) {
+  std::vector<Setting> settings = exported.settings;
+  std::erase_if(settings, [](const Setting& one) { return one.name.starts_with("coll_tuned_"); });
+  return settings;
+}
+
+// The files of these knobs and of the text of a rules file, unless that is empty.
+Result<std::vector<ExportFile>> files_with(std::vector<Setting> settings, std::string rules,
+                                           const std::filesystem::path& folder,
+                                           const std::vector<std::string>& comments) {
+  std::vector<ExportFile> files;
+  if (!rules.empty()) {
+    for (auto& setting : openmpi::rules_settings((folder / kRulesName).string())) {
+      settings.push_back(std::move(setting));
+    }
+    files.push_back({kRulesName, std::move(rules)});
+  }
   STRIPLINE_ASSIGN_OR_RETURN(std::string text, openmpi::write_params(settings, comments));
-  return ExportFile{kParamsName, std::move(text)};
+  files.insert(files.begin(), {kParamsName, std::move(text)});
+  return files;
 }
 
 constexpr double kInfoLimitS = 30;
@@ -68,19 +91,21 @@ Result<std::vector<openmpi::Parameter>> parameters_here(const Environment& envir
 }
 
 // Files and variables that beat a file of the user's, the strongest first.
-Result<std::vector<openmpi::Source>> stronger_sources() {
+Result<std::vector<targets::Source>> stronger_sources() {
   STRIPLINE_ASSIGN_OR_RETURN(const auto parameters, parameters_here());
   // ompi_info says for each parameter which source has won here.
-  openmpi::Source override{"openmpi-mca-params-override.conf", {}};
-  openmpi::Source environment{"the environment", {}};
+  targets::Source override{"openmpi-mca-params-override.conf", {}};
+  targets::Source environment{"the environment", {}};
   for (const openmpi::Parameter& one : parameters) {
-    const bool by_file = one.source.find("override") != std::string::npos;
-    if (by_file) override.settings.push_back({one.name, one.value});
+    if (one.source.find("override") != std::string::npos) {
+      override.settings.push_back({one.name, one.value});
+      if (const std::string file = openmpi::file_of(one); !file.empty()) override.name = file;
+    }
     if (one.source.starts_with("environment") || one.source == "command line") {
       environment.settings.push_back({one.name, one.value});
     }
   }
-  return std::vector<openmpi::Source>{std::move(override), std::move(environment)};
+  return std::vector<targets::Source>{std::move(override), std::move(environment)};
 }
 
 // The files of parameters that programs read here: where the site's is depends on how Open MPI was
@@ -115,9 +140,17 @@ Result<Environment> without_ours() {
   return Environment{{kFilesVariable, files_value("", usual)}};
 }
 
-// Debian's commands have a suffix, as several MPIs may be installed: "mpicc" may be of another one.
 std::string command(const std::string& name) {
-  return find_in_path("mpirun.openmpi").empty() ? name : name + ".openmpi";
+  return has_suffixed("ompi_info", "mpirun.openmpi") ? name + ".openmpi" : name;
+}
+
+// The BTL for shared memory: "vader" became "sm" in 5.0.
+std::string shared_memory_btl(const std::vector<openmpi::Parameter>& parameters) {
+  const auto has = [&](std::string_view prefix) {
+    return std::ranges::any_of(
+        parameters, [&](const openmpi::Parameter& one) { return one.name.starts_with(prefix); });
+  };
+  return has("btl_sm_") && !has("btl_vader_") ? "sm" : "vader";
 }
 
 class OpenMpi : public Adapter {
@@ -146,9 +179,11 @@ class OpenMpi : public Adapter {
     switch (path) {
       case Path::any:
         break;
-      case Path::shared_memory:
-        variables["OMPI_MCA_btl"] = "vader,self";
+      case Path::shared_memory: {
+        STRIPLINE_ASSIGN_OR_RETURN(const auto parameters, parameters_here());
+        variables["OMPI_MCA_btl"] = shared_memory_btl(parameters) + ",self";
         break;
+      }
       case Path::tcp:
         variables["OMPI_MCA_btl"] = "tcp,self";
         variables["OMPI_MCA_btl_tcp_if_include"] = "lo";
@@ -183,7 +218,7 @@ class OpenMpi : public Adapter {
   }
 
   std::vector<std::string_view> shared_memory_prefixes() const override {
-    return {"vader_segment."};
+    return {"vader_segment.", "sm_segment."};
   }
 
   std::vector<std::string> file_names() const override { return {kParamsName, kRulesName}; }
@@ -217,18 +252,9 @@ class OpenMpi : public Adapter {
   Result<std::vector<ExportFile>> files(const Decisions& decisions, const targets::Safety& safety,
                                         const std::filesystem::path& folder,
                                         const std::vector<std::string>& comments) const override {
-    std::vector<Setting> settings = decisions.settings;
-    std::vector<ExportFile> files;
     STRIPLINE_ASSIGN_OR_RETURN(const auto rules, openmpi::rules_file(decisions.rules, safety));
-    if (!rules.collectives.empty()) {
-      for (auto& setting : openmpi::rules_settings((folder / kRulesName).string())) {
-        settings.push_back(std::move(setting));
-      }
-      files.push_back({kRulesName, openmpi::write_rules(rules, comments)});
-    }
-    STRIPLINE_ASSIGN_OR_RETURN(ExportFile params, params_file(settings, comments));
-    files.insert(files.begin(), std::move(params));
-    return files;
+    std::string text = rules.collectives.empty() ? "" : openmpi::write_rules(rules, comments);
+    return files_with(decisions.settings, std::move(text), folder, comments);
   }
 
   Result<Environment> loading(const std::filesystem::path& file) const override {
@@ -241,18 +267,23 @@ class OpenMpi : public Adapter {
   Result<std::vector<ExportFile>> with_probe(const std::filesystem::path& file, const Probe& probe,
                                              const std::filesystem::path& folder) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const Exported exported, read_export(file));
-    std::vector<Setting> settings;
-    for (const Setting& setting : exported.settings) {
-      if (!setting.name.starts_with("coll_tuned_")) settings.push_back(setting);
-    }
-    for (auto& setting : openmpi::rules_settings((folder / kRulesName).string())) {
-      settings.push_back(std::move(setting));
-    }
-    STRIPLINE_ASSIGN_OR_RETURN(ExportFile params, params_file(settings, {}));
     const auto probed = openmpi::with_probe(exported.rules, probe.cell.collective, probe.cell.ranks,
                                             probe.candidate.id);
-    return std::vector<ExportFile>{std::move(params),
-                                   {kRulesName, openmpi::write_rules(probed, {})}};
+    return files_with(knobs_of(exported), openmpi::write_rules(probed, {}), folder, {});
+  }
+
+  Result<OtherVersion> for_version(const std::filesystem::path& file,
+                                   const targets::Version& version,
+                                   const std::filesystem::path& folder,
+                                   std::vector<std::string> comments) const override {
+    STRIPLINE_ASSIGN_OR_RETURN(const Exported exported, read_export(file));
+    STRIPLINE_ASSIGN_OR_RETURN(auto other, openmpi::for_version(knobs_of(exported), exported.rules,
+                                                                version, std::move(comments)));
+    OtherVersion result{.left_out = std::move(other.left_out)};
+    STRIPLINE_ASSIGN_OR_RETURN(
+        result.files,
+        files_with(std::move(other.settings), std::move(other.rules), folder, other.comments));
+    return result;
   }
 
   Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
@@ -260,7 +291,7 @@ class OpenMpi : public Adapter {
     STRIPLINE_ASSIGN_OR_RETURN(const Exported exported, read_export(file));
     std::vector<std::string> found = openmpi::hazards(exported.rules, safety);
     STRIPLINE_ASSIGN_OR_RETURN(const auto stronger, stronger_sources());
-    for (std::string& one : openmpi::overridden(exported.settings, stronger)) {
+    for (std::string& one : targets::overridden(exported.settings, stronger)) {
       found.push_back(std::move(one));
     }
     // What is overridden does not get the exported value either.

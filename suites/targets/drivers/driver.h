@@ -55,7 +55,10 @@ struct job {
   int* other_counts;
   int* other_places;
   MPI_Request* requests;
-  int one_node; /* whether all of these ranks are on one node, and share a clock */
+  int one_node;   /* whether all of these ranks are on one node, and share a clock */
+  int has_window; /* of one-sided operations */
+  MPI_Win window;
+  MPI_Comm window_comm; /* on which it was made */
 };
 
 struct operation {
@@ -74,7 +77,11 @@ struct operation {
 /* By name; NULL: there is none. */
 const struct operation* find_collective(const char* name); /* collectives.c */
 const struct operation* find_message(const char* name);    /* messages.c */
+const struct operation* find_one_sided(const char* name);  /* one_sided.c */
 const struct operation* find_program(const char* name);    /* programs.c */
+
+/* Frees the window of a job, if it has one. All of its ranks call it (one_sided.c). */
+void close_window(struct job* job);
 
 /* data.c: what elements hold. */
 

@@ -370,6 +370,7 @@ static int all_well(MPI_Comm comm, int rank, int ranks, int well, char* note) {
 static const struct operation* operation_of(const char* name) {
   const struct operation* found = find_collective(name);
   if (found == NULL) found = find_message(name);
+  if (found == NULL) found = find_one_sided(name);
   if (found == NULL) found = find_program(name);
   return found;
 }
@@ -400,6 +401,7 @@ static void set_up(struct job* job, const struct operation* operation) {
 }
 
 static void tear_down(struct job* job) {
+  close_window(job);
   free(job->counts);
   free(job->requests);
   free(job->send);

@@ -20,6 +20,7 @@ import time
 
 WRONGS = os.environ.get("FAKE_OPENMPI", "").split()
 SITE_FILE = os.path.join(os.environ.get("FAKE_SITE", "/opt/fake/etc"), "openmpi-mca-params.conf")
+OVERRIDE_FILE = os.path.join(os.path.dirname(SITE_FILE), "openmpi-mca-params-override.conf")
 USUAL_FILES = os.path.join(os.environ.get("HOME", "/"), ".openmpi/mca-params.conf") + "," + SITE_FILE
 LOCKED_VARIABLE = "coll_tuned_allgatherv_algorithm"
 LOCKED_KNOB = "btl_vader_fbox_size"
@@ -55,7 +56,8 @@ def is_ours(file):
 
 
 def settings():
-    """Parameters, with where they come from: files, of which the first counts, and the environment."""
+    """Parameters, with where they come from: files, of which the first counts, the environment, and the file that
+    overrides."""
     found = {}
     files = os.environ.get("OMPI_MCA_mca_base_param_files", USUAL_FILES)
     if not files:
@@ -70,6 +72,9 @@ def settings():
     for name, value in os.environ.items():
         if name.startswith("OMPI_MCA_"):
             found[name[len("OMPI_MCA_"):]] = (value, "environment")
+    for number, line in enumerate(open(OVERRIDE_FILE) if os.path.exists(OVERRIDE_FILE) else [], 1):
+        name, value = line.split("=", 1)
+        found[name.strip()] = (value.strip(), "file (%s:%d)" % (OVERRIDE_FILE, number))
     return found
 
 

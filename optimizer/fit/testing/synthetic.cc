@@ -1,4 +1,4 @@
-#include "optimizer/fit/synthetic.h"
+#include "optimizer/fit/testing/synthetic.h"
 
 #include <algorithm>
 #include <cmath>
@@ -127,13 +127,13 @@ Params size_and(uint64_t bytes, const char* factor, uint64_t value) {
 
 void add_points(const TrueOperation& operation, const SyntheticCampaign& campaign,
                 std::vector<Point>& points) {
-  const bool one_way = operation.name == "am";
+  const bool unanswered = operation.name == "am";
   const auto add = [&](const char* experiment, Params params) {
     points.push_back({experiment, operation.name, std::move(params)});
   };
   for (const uint64_t bytes : campaign.sizes) {
     add(micro::kLatency.name, size_of(bytes));
-    if (one_way) continue;
+    if (unanswered) continue;
     for (const uint64_t count : campaign.counts) {
       add(micro::kFlood.name, size_and(bytes, "count", count));
     }
@@ -143,7 +143,7 @@ void add_points(const TrueOperation& operation, const SyntheticCampaign& campaig
       add(micro::kIssue.name, size_and(bytes, "burst", burst));
     }
   }
-  if (one_way) return;
+  if (unanswered) return;
   for (const uint64_t bytes : campaign.overlap_sizes) {
     add(micro::kOverlap.name, size_of(bytes));
     const TrueSegment& s = operation.at(bytes);

@@ -1,4 +1,4 @@
-#include "optimizer/fit/coverage.h"
+#include "optimizer/fit/testing/coverage.h"
 
 #include <cstdint>
 #include <optional>
@@ -34,7 +34,7 @@ Kind kind_of(const TrueOperation& operation) {
 
 void judge_coverage(const TrueOperation& truth, const OperationFit& fit, Tallies& tallies,
                     int& right) {
-  const bool one_way = truth.name == "am";
+  const bool unanswered = truth.name == "am";
   right += fit.model.segments.size() == truth.segments.size() ? 1 : 0;
   for (std::size_t i = 0; i < truth.segments.size(); ++i) {
     const TrueSegment& s = truth.segments[i];
@@ -46,7 +46,7 @@ void judge_coverage(const TrueOperation& truth, const OperationFit& fit, Tallies
     count(tallies[prefix + "o_per_byte"], found.o_per_byte_s, s.o_per_byte);
     count(tallies[prefix + "L"], found.L_s, s.L);
     count(tallies[prefix + "G"], found.G_s_per_byte, s.G);
-    if (one_way) continue;
+    if (unanswered) continue;
     count(tallies[prefix + "g"], found.g_s, s.g);
     count(tallies[prefix + "r_base"], found.r_base_s, s.r_base);
     count(tallies[prefix + "r_per_byte"], found.r_per_byte_s, s.r_per_byte);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "optimizer/fit/operation.h"
-#include "optimizer/fit/synthetic.h"
+#include "optimizer/fit/testing/synthetic.h"
 
 namespace stripline::fit {
 

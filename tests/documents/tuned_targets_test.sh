@@ -1,0 +1,76 @@
+#!/bin/bash
+# tuned_targets_test.sh SCRIPT: what scripts/tuned_targets.py finds in records and sweeps that are made up here, with a
+# stand-in for stripline-tune.
+set -euo pipefail
+script=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# record CHOICE: of a bcast of 8 B, which two_proc ends, and of 128 B, where the default is the best.
+record() {
+  cat <<END
+{"cells": [{"collective": "bcast", "ranks": 2, "bytes": 8, "chosen": "$1", "outcome": "departs"},
+           {"collective": "bcast", "ranks": 2, "bytes": 128, "chosen": "default", "outcome": "tie"}]}
+END
+}
+line() { echo "{\"collective\": \"bcast\", \"ranks\": 2, \"bytes\": $1, \"candidate\": \"$2\", \"times_s\": [$3], \"failure\": \"$4\"}"; }
+{
+  line 8 default "1, 1.01, 1, 1.02" ""
+  line 8 binomial "0.5, 0.5, 0.5, 0.52" ""
+  line 8 chain "0.9, 0.8, null, 0.8" ""
+  line 8 two_proc "0.1, null, null, null" "exited with code 9"
+  # Its luck in the even runs counts nothing.
+  line 128 default "1, 1, 1, 1" ""
+  line 128 pipeline "0.8, 1, 0.8, 1" ""
+} >sweep
+
+record binomial >good
+python3 -B "$script" share good sweep >out || { cat out && exit 1; }
+grep -q '^| bcast | 2 | 8 | binomial | binomial | 0.50 | 0.50 |$' out
+grep -q '100.0 %' out
+grep -q 'Over the 1 cells .* 1.99 times as fast' out
+if grep -q '^| bcast | 2 | 128 |' out; then cat out && exit 1; fi
+for choice in default chain; do
+  record "$choice" >bad
+  if python3 -B "$script" share bad sweep >out; then
+    echo "the choice of $choice is taken for as good as the best" && cat out && exit 1
+  fi
+done
+
+# Runs of tuning whose choices are CHOICES, in turns, each "choice outcome low high".
+mkdir -p build/bin
+cat >build/bin/stripline-tune <<'END'
+#!/bin/bash
+while [ $# -gt 0 ]; do
+  case $1 in --seed) seed=$2 ;; --output) output=$2 ;; esac
+  shift
+done
+mkdir -p "$output"
+IFS=';' read -ra all <<<"$CHOICES"
+read -r chosen outcome low high <<<"${all[$((seed % ${#all[@]}))]}"
+echo "{\"cells\": [{\"collective\": \"bcast\", \"ranks\": 2, \"bytes\": 8, \"chosen\": \"$chosen\", \"outcome\": \"$outcome\",
+  \"ratio_low\": $low, \"ratio_high\": $high}]}" >"$output/stripline-export.json"
+END
+chmod +x build/bin/stripline-tune
+repeat() { CHOICES=$1 python3 -B "$script" repeat --build build 4 openmpi --minutes 5 >out; }
+repeat "binomial departs 0.4 0.5"
+grep -q '1 cells in 4 runs: choices differ in 0' out
+repeat "binomial departs 0.4 0.5;chain departs 0.45 0.6;default tie 0.9 1.1"
+grep -q '| yes |$' out
+repeat "binomial departs 0.4 0.5;default few_runs 1 1"
+grep -q 'choices differ in 0.* 2 decisions had too few runs' out
+for wrong in "binomial departs 0.4 0.5;chain departs 0.6 0.7" "binomial departs 0.4 0.5;default default_best 1 1.1"; do
+  if repeat "$wrong"; then
+    echo "'$wrong' is taken for a tie" && cat out && exit 1
+  fi
+  grep -q '| NO |$' out
+done
+
+# A program with and without settings, in turns.
+printf '# Written by Stripline\nexport MPIR_CVAR_A=1\n' >settings.env
+python3 -B "$script" program --time 'took ([0-9.]+)' settings.env 3 sh -c 'echo took ${MPIR_CVAR_A:-2}' >out
+grep -q '| 3 | 2 | 1 | 0.500 \[0.500, 0.500\] |$' out
+if python3 -B "$script" program settings.env 1 false >out 2>&1; then
+  echo "a program that fails is not seen" && exit 1
+fi
