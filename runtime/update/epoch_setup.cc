@@ -262,14 +262,14 @@ UpdateSettings Epoch::in_use() const {
 // Buffers and lanes for a method; while nothing is in flight.
 void Epoch::configure(const plan::UpdateCandidate& way) {
   way_ = way;
+  const auto [hops, row] = std::pair(way.hops, way.by_nodes ? row_ : 1U);
   merging_ = merges_ && way.merges;
   const bool in_buffers = way.method == UpdateMethod::buffers;
   one_by_one_ = !in_buffers && way.method != UpdateMethod::owner_locks;
   // Other methods have lanes, too: of one update, or for what is brought together by owner.
   lane_bytes_ = in_buffers ? way.buffer_bytes : one_by_one_ ? least_bytes() : usual_.buffer_bytes;
   if (one_by_one_) merging_ = false;
-  const uint32_t buffers =
-      ranks_ == 1 ? 1 : plan::update_buffers(ranks_, way_.hops, way_.by_nodes ? row_ : 1);
+  const uint32_t buffers = ranks_ == 1 ? 1 : plan::update_buffers(ranks_, hops, row);
   // Positions in a buffer have 16 bits.
   capacity_ = static_cast<uint32_t>(std::min<size_t>((lane_bytes_ - kPadding) / item_bytes(),
                                                      std::numeric_limits<uint16_t>::max()));
@@ -297,8 +297,8 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
   lanes_.assign(ranks_, {});
   const std::vector<Filling> before = std::exchange(filling_, std::vector<Filling>(ranks_));
   forwarder_.reset();
-  if (way_.hops > 1) {
-    const Grid grid(me_, ranks_, way_.hops, way_.by_nodes ? row_ : 1);
+  if (hops > 1) {
+    const Grid grid(me_, ranks_, hops, row);
     forwarder_ = std::make_unique<Forwarder>(*this, type_, grid, me_, ranks_, cells_, capacity_);
     lead_over(forwarder_->grid());
   }
