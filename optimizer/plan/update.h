@@ -180,8 +180,8 @@ std::array<uint32_t, kMostUpdateHops> update_grid(uint32_t ranks, uint32_t hops,
 /// True if a grid whose first rows are this long has as many dimensions.
 bool update_grid_has_row(uint32_t ranks, uint32_t hops, uint32_t row) noexcept;
 /// The length of the first row that a candidate asks for.
-inline uint32_t update_row(const UpdateRequest& request, const UpdateCandidate& way) {
-  return way.by_nodes ? request.node_ranks : 1;
+inline uint32_t update_row(const UpdateRequest& request, const UpdateCandidate& candidate) {
+  return candidate.by_nodes ? request.node_ranks : 1;
 }
 
 /// Buffers of a rank whose updates make `hops` hops: of each destination, of its own cells, of

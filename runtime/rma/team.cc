@@ -60,21 +60,6 @@ CollectiveAlgorithm choose(const detail::ContextState& state, CollectiveOperatio
                  model::algorithms_of(operation));
 }
 
-// For operations of which models do not speak: all messages at once, until they are long enough for
-// the ring's fewer waits to outweigh its rounds (the size at which broadcast cuts messages).
-CollectiveAlgorithm direct_or_ring(const detail::ContextState& state, std::string_view name,
-                                   uint64_t bytes, collective_algorithm asked) {
-  constexpr std::array kHas = {CollectiveAlgorithm::direct, CollectiveAlgorithm::ring};
-  if (asked == collective_algorithm::automatic) {
-    return bytes > model::kWholeCollectiveBytes ? CollectiveAlgorithm::ring
-                                                : CollectiveAlgorithm::direct;
-  }
-  if (std::find(kHas.begin(), kHas.end(), asked) == kHas.end()) {
-    fail_algorithm(state, name, asked, kHas);
-  }
-  return asked;
-}
-
 std::string name_of(const sync::Group& group) {
   return group.id == 0 ? "the job" : "team " + std::to_string(group.id);
 }
@@ -397,7 +382,8 @@ void team::allgather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> c
   for (const size_t count : counts) elements += count;
   state.mechanisms.collectives().allgatherv(
       *group_, in, out, {counts, offsets, element_bytes},
-      direct_or_ring(state, "allgather_v", elements * element_bytes, algorithm));
+      choose(state, CollectiveOperation::allgatherv, rank_n_, elements * element_bytes / rank_n_,
+             algorithm, "allgather_v"));
 }
 
 void team::reduce_scatter_bytes(ConstBytes in, Bytes out, const detail::Reduction& op,
@@ -414,7 +400,8 @@ void team::reduce_scatter_bytes(ConstBytes in, Bytes out, const detail::Reductio
   check_length("reduce_scatter", out.size(), in.size() / rank_n_);
   check_memory(state, {"reduce_scatter", site}, {in, out});
   state.mechanisms.collectives().reduce_scatter(
-      *group_, in, out, op, direct_or_ring(state, "reduce_scatter", in.size(), algorithm));
+      *group_, in, out, op,
+      choose(state, CollectiveOperation::reduce_scatter, rank_n_, out.size(), algorithm));
 }
 
 future team::start_broadcast(Bytes data, rank_t root, CallSite site) const {
