@@ -47,7 +47,7 @@ class InStep {
   InStep(const InStep&) = delete;
   InStep& operator=(const InStep&) = delete;
 
-  /// Of the next gather, or the one in progress.
+  /// The arm of the next gather, or of the one in progress.
   decide::Arm arm() const;
   /// True if ended() is to be given the time of gathers.
   bool decides() const { return decides_; }

@@ -115,7 +115,7 @@ class CollectiveCall {
     }
     const rank_t last =
         operation_ == CollectiveOperation::scan ? all_.rank_me() : all_.rank_n() - 1;
-    // Of what is scattered this rank has its own block.
+    // Each rank has its own block of what is scattered.
     if (operation_ == CollectiveOperation::reduce_scatter) i += all_.rank_me() * count_;
     double sum = 0;
     for (rank_t rank = 0; rank <= last; ++rank) sum += value(rank, i);
