@@ -293,6 +293,10 @@ class Evaluator {
     const double ranks = std::max(request_.ranks, 2U);
     const double room = items_of_buffer(candidate);
     double sent_s = remote_ * in_s + (summing ? leaving.items * append_s : 0);
+    // What leaves has not found another one of its cell.
+    if (merging && !summing && costs_.has_misses()) {
+      sent_s += leaving.items * (costs_.miss(memory_bytes, items_) - in_s);
+    }
     const double own_s = own_ * apply_s_;
     double came_s = leaving.items * leaving.cells * apply_s_;
     double nic_s = 0;
@@ -441,15 +445,16 @@ ExpectedEncoding expected_encoding(double density, bool has_identity,
   return seconds(covered) < seconds(pairs) ? covered : pairs;
 }
 
+template <typename ParameterOf>
 UpdateCosts::Tables UpdateCosts::compile(const model::TunedModel& model,
-                                         model::Parameter model::UpdatePoint::*parameter) {
+                                         const ParameterOf& parameter_of) {
   Tables tables;
   if (!model.update) return tables;
   for (size_t corner = 0; corner < cost::kCorners; ++corner) {
     std::vector<cost::CurveValue> values;
     for (const model::UpdatePoint& point : model.update->items) {
       values.push_back(
-          {point.span_bytes, cost::at_corner(point.*parameter, static_cast<Corner>(corner))});
+          {point.span_bytes, cost::at_corner(parameter_of(point), static_cast<Corner>(corner))});
     }
     tables[corner] = cost::OctaveTable(values);
   }
@@ -462,9 +467,10 @@ UpdateCosts::UpdateCosts(const model::TunedModel& model, const model::PathModel&
       am_(path.am.value_or(model::OperationModel{})),
       get_(path.get.value_or(model::OperationModel{})),
       put_(path.put.value_or(model::OperationModel{})),
-      append_(compile(model, &model::UpdatePoint::append_s)),
-      merge_(compile(model, &model::UpdatePoint::merge_s)),
-      apply_(compile(model, &model::UpdatePoint::apply_s)),
+      append_(compile(model, [](const auto& point) { return point.append_s; })),
+      merge_(compile(model, [](const auto& point) { return point.merge_s; })),
+      miss_(compile(model, [](const auto& point) { return point.miss_s.value_or(point.merge_s); })),
+      apply_(compile(model, [](const auto& point) { return point.apply_s; })),
       minimum_gain_(kDefaultMinimumGain) {
   const auto node = model.network.find(std::string(model::path_name(model::Path::mapped)));
   if (node != model.network.end() && node->second.am && node->second.put) {
@@ -472,6 +478,9 @@ UpdateCosts::UpdateCosts(const model::TunedModel& model, const model::PathModel&
     node_put_.emplace(*node->second.put);
   }
   if (!model.update) return;
+  has_misses_ = std::ranges::any_of(model.update->items, [](const model::UpdatePoint& point) {
+    return point.miss_s.has_value();
+  });
   provider_ = model.update->provider_s;
   messages_ = model.update->message_s;
   if (model.update->minimum_gain) minimum_gain_ = model.update->minimum_gain->value;

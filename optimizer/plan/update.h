@@ -142,6 +142,11 @@ class UpdateCosts {
   double merge(uint64_t span_bytes, cost::Corner corner) const {
     return merge_[static_cast<size_t>(corner)].at(span_bytes);
   }
+  /// What finds no update of its cell in the buffer; as merge() where the model does not say.
+  double miss(uint64_t span_bytes, cost::Corner corner) const {
+    return miss_[static_cast<size_t>(corner)].at(span_bytes);
+  }
+  bool has_misses() const { return has_misses_; }
   double apply(uint64_t span_bytes, cost::Corner corner) const {
     return apply_[static_cast<size_t>(corner)].at(span_bytes);
   }
@@ -152,8 +157,8 @@ class UpdateCosts {
 
  private:
   using Tables = std::array<cost::OctaveTable, cost::kCorners>;
-  static Tables compile(const model::TunedModel& model,
-                        model::Parameter model::UpdatePoint::*parameter);
+  template <typename ParameterOf>
+  static Tables compile(const model::TunedModel& model, const ParameterOf& parameter_of);
 
   bool has_buffers_;
   bool has_locks_;
@@ -164,7 +169,9 @@ class UpdateCosts {
   std::optional<cost::LinkCosts> node_put_;
   Tables append_;
   Tables merge_;
+  Tables miss_;
   Tables apply_;
+  bool has_misses_ = false;
   std::optional<model::Parameter> provider_;
   std::optional<model::Parameter> messages_;
   double minimum_gain_;

@@ -164,6 +164,10 @@ void UpdateMechanism::add_to(Explained<UpdateMechanism>& e, const Update& reques
                "an update takes {} into a buffer")
       .seconds("merge_s", costs->merge(of_best.memory_bytes, nominal), ", {} merged")
       .seconds("apply_s", costs->apply(request.span_bytes, nominal), ", {} to its cell");
+  if (costs->has_misses()) {
+    e.model.seconds("miss_s", costs->miss(of_best.memory_bytes, nominal),
+                    ", {} if it is looked for and not found");
+  }
   if (costs->has_provider()) {
     e.model.seconds("provider_s", costs->provider(nominal), ", {} by the fabric");
   }

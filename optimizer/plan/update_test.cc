@@ -157,6 +157,30 @@ TEST(UpdatePlan, MergesWhereCellsAreUpdatedAgainAndAgain) {
   EXPECT_FALSE(plan_update(request, &costs).way.merges);
 }
 
+// An update that is looked for and not found takes what the model says of it.
+TEST(UpdatePlan, CountsUpdatesThatMeetNoneOfTheirCell) {
+  model::TunedModel m = model::example_model();
+  UpdateRequest request = histogram();
+  request.ranks = 4;
+  request.updates = 1 << 20;
+  const UpdateCandidate merging{.merges = true, .buffer_bytes = kMostUpdateBufferBytes};
+  const auto seconds = [&](double of_merge, double of_miss) {
+    for (model::UpdatePoint& point : m.update->items) {
+      point.merge_s = model::example_parameter(of_merge, 0);
+      point.miss_s.reset();
+      if (of_miss > 0) point.miss_s = model::example_parameter(of_miss, 0);
+    }
+    return predict_update(request, update_costs_of(m), merging);
+  };
+  request.cells = 4096;  // most meet another one
+  const double as_hits_s = seconds(50e-9, 0);
+  EXPECT_NEAR(seconds(50e-9, 50e-9), as_hits_s, 1e-9 * as_hits_s);
+  const double with_misses_s = seconds(50e-9, 500e-9);
+  EXPECT_GT(with_misses_s, as_hits_s);
+  // Few of them take that.
+  EXPECT_LT(with_misses_s, as_hits_s + 0.5 * static_cast<double>(request.updates) * 450e-9);
+}
+
 // Merging takes time, and makes values that differ.
 TEST(UpdatePlan, LeavesUpdatesOfOneValueApartWhereThatTakesFewerBytes) {
   model::TunedModel m = model::example_model();
