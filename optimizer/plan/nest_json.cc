@@ -410,7 +410,10 @@ Result<DescribedNest> nest_from_json(const Json& json, std::string_view what) {
   STRIPLINE_RETURN_IF_ERROR(members.status());
   request.links[kLocalLink].in_reach = true;
   for (size_t i = 0; i < model::kPaths; ++i) {
-    request.links[link_by(static_cast<model::Path>(i))].many = many;
+    const auto path = static_cast<model::Path>(i);
+    NestLink& link = request.links[link_by(path)];
+    link.many = many;
+    if (path != model::Path::network) link.many.surroundings.service_delay_s = 0;
   }
   return nest;
 }
