@@ -132,7 +132,7 @@ class UpdateCosts {
   const cost::LinkCosts& am() const { return am_; }
   const cost::LinkCosts& get() const { return get_; }
   const cost::LinkCosts& put() const { return put_; }
-  /// Of messages to other ranks of a node; those of the path itself where the model has no other.
+  /// Messages to other ranks of a node; those of the path itself where the model has no other.
   const cost::LinkCosts& node_am() const { return node_am_ ? *node_am_ : am_; }
   const cost::LinkCosts& node_put() const { return node_put_ ? *node_put_ : put_; }
   bool has_node() const { return node_put_.has_value(); }

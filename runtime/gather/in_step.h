@@ -1,5 +1,5 @@
-// Which of two methods pairs of ranks go by in each gather of a plan: the one that the tuned model
-// says is faster, or the baseline. All ranks change it in step. One of them decides for all, the
+// The method that pairs of ranks go by in each gather of a plan, of two: the one that the tuned
+// model says is faster, or the baseline. All ranks change it in step. One of them decides for all, the
 // one that receives the most by such methods, by the times of its own gathers
 // (runtime/decide/group_execution.h), and announces it some gathers ahead: no start() waits.
 //

@@ -5,7 +5,7 @@
 namespace stripline::rma {
 namespace {
 
-// Of a team; more sizes are carried out by their rules.
+// Operations and sizes of a team; more of them are carried out by their rules.
 constexpr uint32_t kMostCompared = 64;
 // Calls of a turn, in the longest blocks.
 constexpr uint32_t kMostCallsLog2 = 3;

@@ -63,7 +63,7 @@ class ComparedCollective {
   decide::GroupExecution<plan::CollectivePlan, kArms> executions_;
 };
 
-/// Those of a rank. None is forgotten, as all ranks of a team have to know the same ones.
+/// What a rank compares. None is forgotten, as all ranks of a team have to know the same ones.
 class ComparedCollectives final : public Mechanism {
  public:
   static constexpr const char kName[] = "collectives";
