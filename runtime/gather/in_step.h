@@ -1,6 +1,6 @@
 // The method that pairs of ranks go by in each gather of a plan, of two: the one that the tuned
-// model says is faster, or the baseline. All ranks change it in step. One of them decides for all, the
-// one that receives the most by such methods, by the times of its own gathers
+// model says is faster, or the baseline. All ranks change it in step. One of them decides for all,
+// the one that receives the most by such methods, by the times of its own gathers
 // (runtime/decide/group_execution.h), and announces it some gathers ahead: no start() waits.
 //
 // Gathers follow each other in blocks. A block has turns, each of one or more gathers by the same
