@@ -69,7 +69,7 @@ TEST(Registry, HasTheExperimentsThatModelsAreFittedFrom) {
       {"micro.vis_chunk", {"get", "put"}},
       {"micro.vis_window", {"get", "put"}},
       {"micro.load", {"get", "put"}},
-      {"micro.update_item", {"append", "merge", "apply"}},
+      {"micro.update_item", {"append", "merge", "apply", "miss"}},
       {"micro.shared_update", {"plain", "atomic", "lock", "transfer", "box", "fold", "barrier"}},
       {"micro.bulk_window", {"get", "put"}},
       {"micro.bulk_check", {"check"}},

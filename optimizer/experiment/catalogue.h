@@ -61,6 +61,7 @@ inline constexpr const char* kFineRegion = "fine_region";
 inline constexpr const char* kGet = "get";
 inline constexpr const char* kMerge = "merge";
 inline constexpr const char* kMessage = "message";
+inline constexpr const char* kMiss = "miss";
 inline constexpr const char* kNativeIov = "native_iov";
 inline constexpr const char* kPack = "pack";
 inline constexpr const char* kProvider = "provider";
@@ -124,8 +125,8 @@ inline constexpr Known kVis{
     "micro.vis", {"pipelined", variant::kNativeIov, "bounding_box", "packed", variant::kCompute}};
 inline constexpr Known kVisChunk{"micro.vis_chunk", {variant::kGet, variant::kPut}};
 inline constexpr Known kVisWindow{"micro.vis_window", {variant::kGet, variant::kPut}};
-inline constexpr Known kUpdateItem{"micro.update_item",
-                                   {variant::kAppend, variant::kMerge, variant::kApply}};
+inline constexpr Known kUpdateItem{
+    "micro.update_item", {variant::kAppend, variant::kMerge, variant::kApply, variant::kMiss}};
 inline constexpr Known kSharedUpdate{
     "micro.shared_update", {"plain", "atomic", "lock", "transfer", "box", "fold", "barrier"}};
 inline constexpr Known kBulkWindow{"micro.bulk_window", {variant::kGet, variant::kPut}};

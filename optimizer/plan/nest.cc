@@ -84,11 +84,16 @@ std::array<NestTransfer, access::kMaxReferences> transfers_of(const NestEvaluato
     }
     transfer.many_regions = !tile.contiguous();
     if (!transfer.moved || !transfer.many_regions) continue;
-    const detail::VisChoice* chosen = known != nullptr ? known->choice_of(g) : nullptr;
-    const VisCandidate vis = chosen != nullptr ? chosen->candidate : evaluator.method_of(tile);
+    const auto method_of = [&](Direction direction) {
+      const detail::VisChoice* const chosen =
+          known != nullptr ? known->choice_of(g, direction) : nullptr;
+      return chosen != nullptr ? chosen->candidate : evaluator.method_of(tile, direction);
+    };
+    const VisCandidate vis = method_of(reads(tile.mode) ? Direction::get : Direction::put);
     transfer.method = vis.method;
     transfer.vis_window = vis.window;
     transfer.chunk_bytes = vis.chunk_bytes;
+    if (reads(tile.mode) && writes(tile.mode)) transfer.put_back = method_of(Direction::put);
   }
   return transfers;
 }

@@ -105,10 +105,11 @@ struct Steps : StepTimes {
   access::Few<TileTransfer, 2 * access::kMaxReferences> transfers;
   access::Few<VisChoice, 2 * access::kMaxReferences> choices;
 
-  // How the first transfer of a tile is carried out, if by a method of vis.h; else null.
-  const VisChoice* choice_of(uint32_t tile) const {
+  // How the transfer of a tile is carried out, if by a method of vis.h; else null.
+  const VisChoice* choice_of(uint32_t tile, Direction direction) const {
     for (const TileTransfer& transfer : transfers) {
-      if (transfer.tile == tile && transfer.many_regions) return &choices[transfer.choice];
+      if (transfer.tile == tile && transfer.direction == direction && transfer.many_regions)
+        return &choices[transfer.choice];
     }
     return nullptr;
   }
@@ -161,8 +162,7 @@ class NestEvaluator {
   }
 
   /// How a tile of several regions is moved.
-  VisCandidate method_of(const Tile& tile) const {
-    const Direction direction = reads(tile.mode) ? Direction::get : Direction::put;
+  VisCandidate method_of(const Tile& tile, Direction direction) const {
     const VisPlan plan = plan_vis(many(tile, direction), link_of(tile).vis);
     return {plan.method, plan.window, plan.chunk_bytes};
   }

@@ -249,6 +249,38 @@ TEST(PlanNest, ServesTilesOfManyRegions) {
   EXPECT_LT(serving_s(cut), 16.01 * serve_s) << "of which the first wait may fill some";
 }
 
+// A nest is carried out by the methods of its plan: those of plan_vis() for each direction.
+TEST(PlanNest, HasTheMethodsOfBothDirections) {
+  const Network network(model::example_model());
+  NestRequest request = request_on(network);
+  request.nest.add_loop(64);
+  request.nest.add_loop(512);
+  request.nest.add({.mode = Mode::update, .owner = 1, .stride_bytes = {8, 1024}});
+  request.compute_s = 20e-3;
+  const NestCandidate cut{Schedule::pipelined, {0, 4}, 2};
+  VisRequest tile = network.link().many;
+  tile.regions = 512;
+  tile.region_bytes = 32;
+  tile.extent_bytes = 511 * kKiB + 32;
+  for (const double delay_s : {0.0, 10e-3}) {
+    VisRequest& many = request.links[link_by(model::Path::network)].many;
+    many.surroundings.service_delay_s = tile.surroundings.service_delay_s = delay_s;
+    const NestTransfer transfer = force_nest(request, cut).transfer[0];
+    for (const Direction direction : {Direction::get, Direction::put}) {
+      tile.direction = direction;
+      tile.bounding_box_allowed = direction == Direction::get;
+      EXPECT_EQ(transfer.by(direction, Mode::update),
+                detail::choose_vis(tile, network.vis).candidate);
+    }
+  }
+  // What is only put has one method.
+  request.nest.reference[0].mode = Mode::write;
+  const NestTransfer put = force_nest(request, cut).transfer[0];
+  EXPECT_EQ(put.by(Direction::put, Mode::write),
+            (VisCandidate{put.method, put.vis_window, put.chunk_bytes}));
+  EXPECT_EQ(put.put_back, VisCandidate{});
+}
+
 // The planners agree where both can say something.
 // Messages have few places in flight, each of which is taken until its message is answered: cutting
 // a tile that travels in one message into eight lets six of these wait for a whole round trip.

@@ -96,7 +96,7 @@ void NestEngine::transfer(Direction direction, uint32_t g, const Place& place, s
   const NestShape& of_tile = shape(g, place);
   const int64_t base = base_of(g, place);
   if (of_tile.many_regions) {
-    const Methods& methods = (is_rest(place) ? rest_methods_ : whole_methods_)[g];
+    const Methods& methods = methods_[g];
     vis::Strided strided = of_tile.strided;
     strided.remote = base;
     if (!get) {

@@ -273,6 +273,21 @@ TEST_P(Update, TravelsInHopsOverAGrid) {
   }
 }
 
+// Ranks of this host as if a few of them were a node, which the last one is not full of.
+TEST(UpdateInNodes, TravelsWithinNodesAndBetweenThem) {
+  for (const char* const nodes : {"mapped:2", "mapped:3"}) {
+    const auto group = bootstrap::group_on({"nodes", "tcp", "real", nodes}, 11);
+    const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+      for (const uint32_t hops : {2U, 3U}) {
+        const UpdateOptions options{.settings = {.buffer_bytes = 300, .hops = hops}};
+        sum_up<uint64_t, op_add>(context, cyclic{}, options, 7);
+        sum_up<int16_t, op_bit_xor>(context, indefinite{context.rank_n() - 1}, options, 1);
+      }
+    });
+    EXPECT_TRUE(ran.ok()) << ran.error().message();
+  }
+}
+
 // Tickets are given out once each, whether they are waited for one by one or together.
 TEST_P(Update, FetchesWhatWasThereBefore) {
   on_ranks(3, [](Context& context) {

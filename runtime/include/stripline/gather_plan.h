@@ -19,6 +19,11 @@
 // storing to one's own part of x and start(), nor after wait(). Between the two the elements of x
 // must not be changed. Ranks of which one reads of the other may be one gather apart; others may be
 // further, as nothing is between them.
+//
+// With a tuned model, what it says is compared with what is done without one while gathers are
+// carried out, and the faster one stays in use. One rank decides for all, which change methods at
+// the same gather: a rank that is several gathers ahead of that one waits for it at the end of
+// wait(), but never in start(). Both methods receive the same elements at the same places.
 #pragma once
 
 #include <algorithm>
@@ -85,6 +90,9 @@ struct GatherStatistics {
   /// Elements that were named to owners singly, in create(); of owners that send all between the
   /// first and the last, none.
   uint64_t elements_told = 0;
+  /// Gathers so far that went by the methods of no model, because the tuned ones are compared with
+  /// them (Options::guard), or have been found to be slower.
+  uint64_t as_without_model = 0;
   double inspection_s = 0;  ///< what create() took
   /// What a gather saves over getting each element when it is read, as the tuned model predicts;
   /// 0 without one.
@@ -227,7 +235,8 @@ class GatherPlan {
  public:
   /// Collective: `index` may be another one on every rank, in any order, with an element any number
   /// of times, or empty. Where it ascends it is inspected faster. Takes twice the size of what is
-  /// received from the segment, and 16 bytes for each rank and each owner, all rounded up to 64.
+  /// received from the segment, and 16 bytes for each rank and each owner, all rounded up to 64;
+  /// where methods are compared, 8 bytes more for each rank, and 4 for each element that is pulled.
   /// Errors, the same kind on every rank: invalid_argument if an entry names no element of `x`,
   /// there are 2^32 of entries or of elements on a rank, or `options.vectors` is 0 or differs;
   /// resource_exhausted if a segment has no room.

@@ -1,0 +1,184 @@
+#include "runtime/gather/in_step.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "runtime/rma/context_state.h"
+
+namespace stripline::gathers {
+namespace {
+
+// Announcing a block takes as many messages as there are ranks, and a report of each: turns become
+// long enough to make that one message for this many gathers.
+constexpr uint64_t kGathersOfMessage = 4;
+// The first turns of a plan are few: what the model says may be wrong.
+constexpr uint64_t kFirstTurns = 2;
+
+// Parts of Block::word().
+constexpr uint32_t kTurnsShift = 32;
+constexpr uint32_t kGathersShift = 40;
+constexpr uint32_t kRestShift = 48;
+constexpr uint64_t kByteMask = 0xff;
+
+}  // namespace
+
+uint64_t InStep::Block::word() const {
+  return arms | uint64_t{turns} << kTurnsShift | uint64_t{gathers_log2} << kGathersShift |
+         uint64_t{rest} << kRestShift;
+}
+
+InStep::Block InStep::Block::of(uint64_t word) {
+  return {.arms = static_cast<uint32_t>(word),
+          .turns = static_cast<uint32_t>(word >> kTurnsShift & kByteMask),
+          .gathers_log2 = static_cast<uint32_t>(word >> kGathersShift & kByteMask),
+          .rest = static_cast<decide::Arm>(word >> kRestShift & kByteMask)};
+}
+
+InStep::InStep(Context& context, Compared compared, CallSite site)
+    : context_(context),
+      compared_(std::move(compared)),
+      decides_(compared_.decider == context.rank_me()) {
+  block_.rest = compared_.first;
+  if (!decides_) {
+    begun_ = rma::TurnCredit(word(compared_.decider, kOwnWords + context.rank_me()));
+    return;
+  }
+  others_.reserve(context.rank_n());
+  for (rank_t rank = 0; rank < context.rank_n(); ++rank) others_.emplace_back(news_of(rank));
+  place_ = GatherState::of(context).site_at(site);
+  takes_place_ = !std::exchange(place_->taken, true);
+  if (takes_place_) decide_on_place();
+}
+
+InStep::~InStep() {
+  if (takes_place_) place_->taken = false;
+}
+
+// What was found out about the same request holds for this plan, too.
+void InStep::decide_on_place() {
+  const OwnerChoice& largest = *compared_.largest;
+  if (place_->request == largest.request) return;
+  place_->request.emplace(largest.request);
+  place_->decide(decide::Arm{1}, largest.decision, kArms, decide::Race::Of::turns);
+  const double baseline_s = largest.decision.baseline_s;
+  const double predicted_s = largest.decision.predicted_s;
+  place_->race().expect(std::array{plan::Guard::Forecast{baseline_s, baseline_s, baseline_s},
+                                   plan::Guard::Forecast{predicted_s, predicted_s, predicted_s}});
+}
+
+plan::GatherDecision InStep::make(decide::Arm arm, double /*compute_s*/) const {
+  const OwnerChoice& largest = *compared_.largest;
+  return arm == decide::kBaseline ? *largest.baseline : largest.decision;
+}
+
+rma::Landing InStep::news_of(rank_t rank) const {
+  return {.first = word(rank, 0).reinterpret<std::byte>(),
+          .turn_bytes = sizeof(uint64_t),
+          .flags = word(rank, 2)};
+}
+
+decide::Arm InStep::arm() const {
+  if (gathers_ >= block_.timed()) return block_.rest;
+  return static_cast<decide::Arm>(block_.arms >> (gathers_ >> block_.gathers_log2) & 1U);
+}
+
+void InStep::ended(double seconds, CallSite site) {
+  const bool timed = gathers_ < block_.timed();
+  ++gathers_;
+  if (decides_) {
+    if (timed) {
+      seconds_ += seconds;
+      if (gathers_ % (uint64_t{1} << block_.gathers_log2) == 0) {
+        turns_.ended(std::exchange(seconds_, 0));
+      }
+    }
+    if (!announced_ && is_announced()) announce(site);
+  }
+  if (gathers_ == block_.gathers()) take(site);
+}
+
+// True if the rank that decides has announced the next block when it has carried out this number of
+// gathers.
+bool InStep::is_announced() const { return gathers_ >= std::max<uint64_t>(block_.timed(), 1); }
+
+// Decides on the next block. Of the one before, which used the same words, all ranks have reported
+// that they have begun it.
+void InStep::announce(CallSite site) {
+  const auto gathers = static_cast<double>(uint64_t{1} << block_.gathers_log2);
+  turns_.finish(
+      block_.turns, [gathers](uint32_t) { return 1 / gathers; }, [](decide::Trace&, uint32_t) {});
+  const decide::Instruments instruments = context_.state().mechanisms.instruments();
+  const uint64_t number = number_ + 1;
+  const uint64_t most = std::min<uint64_t>(decide::kMostAhead, kFirstTurns * number);
+  if (takes_place_) {
+    turns_.begin(instruments, *place_);
+    const auto joins = [](const plan::GatherDecision&) { return true; };
+    while (turns_.count() < most && turns_.is_open()) turns_.add(*this, joins);
+  } else {
+    given_.emplace(make(in_use(), 0));
+    turns_.begin(instruments, *given_, static_cast<uint32_t>(most));
+  }
+  const uint64_t messages = 2 * uint64_t{context_.rank_n()};
+  const uint64_t longest = std::bit_width(messages * kGathersOfMessage / decide::kMostAhead);
+  next_ = {.arms = 0,
+           .turns = turns_.count(),
+           .gathers_log2 = static_cast<uint32_t>(std::min(longest, number_)),
+           .rest = in_use()};
+  for (uint32_t turn = 0; turn < next_.turns; ++turn) {
+    const bool is_baseline = turns_.plan(turn).reason == plan::Reason::guarded;
+    if (!is_baseline) next_.arms |= uint32_t{1} << turn;
+  }
+  announced_ = true;
+  const uint64_t word_of_next = next_.word();
+  for (rank_t rank = 0; rank < context_.rank_n(); ++rank) {
+    if (rank == context_.rank_me()) continue;
+    if (number > 2) {
+      context_.wait_signal(word(context_.rank_me(), kOwnWords + rank), number - 2, site);
+    }
+    others_[rank].send_packed(
+        context_, number, sizeof word_of_next,
+        [&](std::byte* to) { std::memcpy(to, &word_of_next, sizeof word_of_next); }, site);
+  }
+}
+
+void InStep::take(CallSite site) {
+  ++number_;
+  gathers_ = 0;
+  if (decides_) {
+    block_ = next_;
+    announced_ = false;
+    turns_.restart_clock();
+    return;
+  }
+  const rma::Landing news = news_of(context_.rank_me());
+  context_.wait_signal(news.flag(number_), rma::Landing::value_of(number_), site);
+  uint64_t announced = 0;
+  std::memcpy(&announced, context_.local(news.place(number_)), sizeof announced);
+  block_ = Block::of(announced);
+  begun_.give(context_, number_, site);
+}
+
+void InStep::end(CallSite site) {
+  if (std::exchange(ended_, true)) return;
+  if (!decides_) {
+    if (is_announced()) {
+      const uint64_t next = number_ + 1;
+      context_.wait_signal(news_of(context_.rank_me()).flag(next), rma::Landing::value_of(next),
+                           site);
+    }
+    begun_.wait(site);
+    return;
+  }
+  for (rank_t rank = 0; rank < context_.rank_n(); ++rank) {
+    if (rank == context_.rank_me()) continue;
+    if (number_ > 0) {
+      context_.wait_signal(word(context_.rank_me(), kOwnWords + rank), number_, site);
+    }
+    others_[rank].wait(site);
+  }
+}
+
+}  // namespace stripline::gathers

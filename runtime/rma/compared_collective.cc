@@ -1,0 +1,88 @@
+#include "runtime/rma/compared_collective.h"
+
+#include <algorithm>
+
+namespace stripline::rma {
+namespace {
+
+// Operations and sizes of a team; more of them are carried out by their rules.
+constexpr uint32_t kMostCompared = 64;
+// Calls of a turn, in the longest blocks.
+constexpr uint32_t kMostCallsLog2 = 3;
+
+// Parts of what is said of a block.
+constexpr uint32_t kTurnsShift = 32;
+constexpr uint32_t kCallsShift = 40;
+constexpr uint64_t kByteMask = 0xff;
+
+}  // namespace
+
+ComparedCollective::ComparedCollective(const plan::AskedCollective& request,
+                                       const plan::CollectivePlan& planned)
+    : planned_(planned),
+      baseline_{model::default_collective(request.request()), plan::Reason::guarded} {
+  site_.decide(decide::Arm{1}, planned_, kArms, decide::Race::Of::turns);
+}
+
+uint64_t ComparedCollective::next(const decide::Instruments& instruments, const Times& longest) {
+  const auto calls = static_cast<double>(uint64_t{1} << calls_log2_);
+  for (uint32_t turn = 0; turn < turns_; ++turn) executions_.ended(longest[turn]);
+  executions_.finish(
+      turns_, [calls](uint32_t) { return 1 / calls; }, [](decide::Trace&, uint32_t) {});
+  executions_.begin(instruments, site_);
+  const auto joins = [](const plan::CollectivePlan&) { return true; };
+  while (executions_.is_open() && executions_.add(*this, joins)) {
+  }
+  executions_.restart_clock();
+  uint64_t arms = 0;
+  for (uint32_t turn = 0; turn < executions_.count(); ++turn) {
+    const bool is_baseline = executions_.plan(turn).reason == plan::Reason::guarded;
+    if (!is_baseline) arms |= uint64_t{1} << turn;
+  }
+  const uint32_t calls_log2 = std::min(blocks_++, kMostCallsLog2);
+  return arms | uint64_t{executions_.count()} << kTurnsShift | uint64_t{calls_log2} << kCallsShift;
+}
+
+void ComparedCollective::begin(uint64_t block) {
+  arms_ = static_cast<uint32_t>(block);
+  turns_ = static_cast<uint32_t>(block >> kTurnsShift & kByteMask);
+  calls_log2_ = static_cast<uint32_t>(block >> kCallsShift & kByteMask);
+  calls_ = 0;
+  times_ = {};
+}
+
+const plan::CollectivePlan& ComparedCollective::plan() const {
+  return (arms_ >> (calls_ >> calls_log2_) & 1U) != 0 ? planned_ : baseline_;
+}
+
+void ComparedCollective::ended(double seconds) { times_[calls_++ >> calls_log2_] += seconds; }
+
+ComparedCollective* ComparedCollectives::of(uint32_t team, const plan::AskedCollective& request,
+                                            const plan::CollectivePlan& planned) {
+  const Key key{team, request.operation, request.bytes};
+  const auto known = made_.find(key);
+  if (known != made_.end()) return &known->second;
+  uint32_t& count = of_team_[team];
+  if (count == kMostCompared) return nullptr;
+  ++count;
+  return &made_.try_emplace(key, request, planned).first->second;
+}
+
+void ComparedCollectives::forget(uint32_t team) {
+  of_team_.erase(team);
+  for (auto one = made_.begin(); one != made_.end();) {
+    if (std::get<uint32_t>(one->first) != team) {
+      ++one;
+      continue;
+    }
+    one->second.race().add_to(of_former_teams_);
+    one = made_.erase(one);
+  }
+}
+
+void ComparedCollectives::add_to(MechanismReport& report) const {
+  report.savings.add(of_former_teams_);
+  for (const auto& [key, one] : made_) one.race().add_to(report.savings);
+}
+
+}  // namespace stripline::rma
