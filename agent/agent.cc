@@ -242,7 +242,7 @@ class Agent::Impl {
 
   void on_message(const GroupReady& ready) {
     if (!runner_ || runner_->id() != ready.assignment) return;
-    runner_->on_group_ready(steady_seconds(), ready.addresses);
+    runner_->on_group_ready(steady_seconds(), *ready.addresses);
     carry_out();
   }
 

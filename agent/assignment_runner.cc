@@ -87,7 +87,7 @@ std::string AssignmentRunner::rank_name(uint32_t rank) const {
 
 void AssignmentRunner::start(double now_s) {
   Result<Json> parsed =
-      parse_json(assignment_.assignment_json, "assignment " + assignment_.id.name);
+      parse_json(*assignment_.assignment_json, "assignment " + assignment_.id.name);
   if (!parsed.ok()) return refuse(parsed.error());
   auto work = experiment::assignment_from_json(*parsed);
   if (!work.ok()) return refuse(work.error().with_context("the assignment cannot be read"));

@@ -17,11 +17,11 @@
 #include <variant>
 #include <vector>
 
-#include "agent/messages.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "base/subprocess.h"
 #include "optimizer/experiment/experiment.h"
+#include "proto/agent_protocol/messages.h"
 
 namespace stripline::agent {
 

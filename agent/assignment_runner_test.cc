@@ -1,6 +1,7 @@
 #include "agent/assignment_runner.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <signal.h>
 
@@ -24,7 +25,7 @@ Assignment make_assignment(std::vector<uint32_t> ranks, uint32_t all = 2) {
   work.points = {{"micro.latency", "get", {{"bytes", int64_t{8}}}}};
   return {{work.name, work.fence},
           10,
-          experiment::to_json(work).dump(),
+          std::make_shared<const std::string>(experiment::to_json(work).dump()),
           std::move(ranks),
           {"a", "b"},
           5 /*join*/,
@@ -62,9 +63,9 @@ TEST(AssignmentRunner, RanksOnSeveralNodesUseTheWayToTheServer) {
   assignment.rank_nodes = {"a", "a"};
   EXPECT_EQ(address(assignment, "192.0.2.1"), "");
   assignment.rank_nodes = {"a", "b"};
-  Json work = Json::parse(assignment.assignment_json);
+  Json work = Json::parse(*assignment.assignment_json);
   work["fabric"] = "emulated:modern-rdma";
-  assignment.assignment_json = work.dump();
+  assignment.assignment_json = std::make_shared<const std::string>(work.dump());
   EXPECT_EQ(address(assignment, "192.0.2.1"), "");
 }
 
@@ -153,10 +154,11 @@ TEST_F(RunnerTest, APointThatDoesNotEndIsToldOfThenGivenUpAndNamed) {
 TEST_F(RunnerTest, ThePointsBeforeSayHowLongAPointMayTake) {
   Assignment assignment = make_assignment({0});
   experiment::Assignment work =
-      *experiment::assignment_from_json(Json::parse(assignment.assignment_json));
+      *experiment::assignment_from_json(Json::parse(*assignment.assignment_json));
   work.deadline_s = 1000;
   work.points.push_back({"micro.latency", "get", {{"bytes", int64_t{9}}}});
-  assignment.assignment_json = experiment::to_json(work).dump();
+  assignment.assignment_json =
+      std::make_shared<const std::string>(experiment::to_json(work).dump());
   runner_.emplace(assignment, "a");
   runner_->start(0);
   runner_->on_worker_message(0, 0, {{"type", "join"}, {"address", "x"}});
@@ -489,7 +491,7 @@ TEST_F(RunnerTest, ARankThatLeftButStaysIsKilledAndHasFinished) {
 
 TEST_F(RunnerTest, BadAssignmentsFailAtOnce) {
   Assignment garbage = make_assignment({0});
-  garbage.assignment_json = "{";
+  garbage.assignment_json = std::make_shared<const std::string>("{");
   AssignmentRunner runner(garbage, "a");
   runner.start(0);
   EXPECT_EQ(runner.outcome().state, State::failed);

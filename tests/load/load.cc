@@ -210,13 +210,13 @@ class Load {
   std::string authority_pem() const { return read_file(data() / "tls" / "authority.pem"); }
 
   // One experiment with as many points as a run sends, beside those of a real node.
-  agent::Hello description() const {
+  Hello description() const {
     const auto real = need(agent::describe_node(executable_folder() + "/stripline-worker", 60));
     experiment::Experiment steady = declared(kExperiment);
     steady.factors = {numbers("n", points_of_run())};
     experiment::Experiment large = declared(kLargeExperiment);
     large.factors = {numbers("n", kLargeSide), numbers("m", kLargeSide)};
-    agent::Hello hello;
+    Hello hello;
     hello.agent_version = real.version;
     hello.fingerprint = real.fingerprint;
     hello.fabrics = {"tcp"};
@@ -253,15 +253,15 @@ class Load {
   void make_agents() {
     const auto authority = need(server::Authority::open(data(), server::unix_seconds()));
     const HostAndPort address = need(parse_host_and_port(server_.address()));
-    const agent::Hello hello = description();
+    const Hello hello = description();
     for (uint32_t i = 0; i < options_.agents; ++i) {
-      const agent::Hello one = named(hello, "n" + std::to_string(i));
+      const Hello one = named(hello, "n" + std::to_string(i));
       agents_.push_back(std::make_unique<LoadAgent>(address, identity_of(authority, one.node), one,
                                                     options_.pace, seen_, i + 1));
     }
   }
 
-  static agent::Hello named(agent::Hello hello, const std::string& node) {
+  static Hello named(Hello hello, const std::string& node) {
     hello.node = node;
     hello.instance_id = "load-" + node;
     return hello;

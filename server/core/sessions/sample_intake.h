@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "optimizer/campaign/point_table.h"
+#include "proto/agent_protocol/messages.h"
 #include "server/core/core_state.h"
-#include "server/core/sessions/agent_messages.h"
 #include "server/core/sessions/ingest.h"
 
 namespace stripline::server {
