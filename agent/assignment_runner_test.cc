@@ -72,6 +72,10 @@ TEST(AssignmentRunner, RanksOnSeveralNodesUseTheWayToTheServer) {
 // Collects what the runner asks for.
 class RunnerTest : public ::testing::Test {
  protected:
+  void samples(double now_s, const std::vector<Json>& series) {
+    runner_->on_worker_line(now_s, 0, Json{{"type", "samples"}, {"series", series}}.dump());
+  }
+
   void make(std::vector<uint32_t> ranks, uint32_t all = 2) {
     runner_.emplace(make_assignment(std::move(ranks), all), "a");
     runner_->start(0);
@@ -250,10 +254,10 @@ TEST_F(RunnerTest, RelaysJoinsAndStartsWorkWhenTheGroupIsReady) {
 
 TEST_F(RunnerTest, FinishesOnlyWhenAllLeftAndEveryBatchIsAcknowledged) {
   bring_to_work({0, 1});
-  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {series(1)}}});
+  samples(2, {series(1)});
   runner_->on_worker_message(2, 0, {{"type", "progress"}, {"done", 1}, {"total", 2}});
   runner_->flush();
-  runner_->on_worker_message(3, 0, {{"type", "samples"}, {"series", {series(2), series(3)}}});
+  samples(3, {series(2), series(3)});
   runner_->flush();
   take();
   const auto batches = of_kind<SampleBatch>();
@@ -282,7 +286,7 @@ TEST_F(RunnerTest, FinishesOnlyWhenAllLeftAndEveryBatchIsAcknowledged) {
 
 TEST_F(RunnerTest, TheLastProgressArrivesEvenWithoutSamples) {
   bring_to_work({0}, 2);
-  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {series(1)}}});
+  samples(2, {series(1)});
   runner_->flush();
   runner_->on_worker_message(2, 0, {{"type", "progress"}, {"done", 1}, {"total", 1}});
   runner_->flush();
@@ -315,7 +319,7 @@ TEST_F(RunnerTest, RepeatsJoinsAndUnacknowledgedBatchesAfterAReconnect) {
 
   runner_->on_group_ready(1, {"aa", "bb"});
   for (int i = 0; i < 3; ++i) {
-    runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {series(i)}}});
+    samples(2, {series(i)});
     runner_->flush();
   }
   runner_->on_ack(1);
@@ -332,7 +336,7 @@ TEST_F(RunnerTest, RepeatsJoinsAndUnacknowledgedBatchesAfterAReconnect) {
 TEST_F(RunnerTest, LargeBatchesAreSplit) {
   bring_to_work({0}, 2);
   const std::string big(300'000, 'x');
-  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {big, big, big}}});
+  samples(2, {big, big, big});
   runner_->flush();
   take();
   EXPECT_EQ(of_kind<SampleBatch>().size(), 3U);
@@ -342,7 +346,7 @@ TEST_F(RunnerTest, ASeriesThatCannotBeSentFailsTheRun) {
   runner_.emplace(make_assignment({0}), "a", "", 1000);
   runner_->start(0);
   runner_->on_group_ready(1, {"x", "y"});
-  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {std::string(1000, 'x')}}});
+  samples(2, {std::string(1000, 'x')});
   runner_->flush();
   runner_->on_worker_exit(3, 0, kClean);
   take();
@@ -438,7 +442,7 @@ TEST_F(RunnerTest, CancelWhileJoiningAborts) {
 
 TEST_F(RunnerTest, CancelWhileSamplesWaitForTheServerEndsAtOnce) {
   bring_to_work({0}, 2);
-  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {series(1)}}});
+  samples(2, {series(1)});
   runner_->flush();
   runner_->on_worker_message(2, 0, {{"type", "left"}});
   runner_->on_worker_exit(2, 0, kClean);
@@ -549,7 +553,7 @@ TEST_F(RunnerTest, ARefusedOrderStartsNothing) {
 // Nothing is parsed or sent while a point is timed: the worker waits for that between two.
 TEST_F(RunnerTest, ARealTimeWorkerWaitsUntilItsSamplesAreSent) {
   bring_to_work({0, 1});
-  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {series(8)}}});
+  samples(2, {series(8)});
   take();
   EXPECT_TRUE(told(0).empty());
   runner_->flush();

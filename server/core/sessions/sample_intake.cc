@@ -37,58 +37,50 @@ SampleIntake::SampleIntake(CoreState& state)
     : state_(state),
       ingest_(state.store, [this](const std::vector<Arrival>& group) { on_stored(group); }) {}
 
+// The state's lock is taken once for a batch of an active run. Twice only if the store has to be
+// asked in between: for the plan, when the first samples come, and for who may send those of an
+// attempt that is not active.
 void SampleIntake::receive(uint64_t id, const SampleBatch& batch) {
+  const double received_s = steady_seconds();
   const auto run = parse_run_name(batch.assignment.name);
-  ReadBatch known;
-  known.received_s = steady_seconds();
+  // Other sessions need not wait until megabytes have been read.
+  ReadBatch read = run ? read_content(batch, *run) : ReadBatch();
+  read.received_s = received_s;
   std::string node;
   uint32_t points = 0;
   {
+    const double asked_s = steady_seconds();
     const MutexLock lock(state_.mutex);
-    state_.meters.observe(Meters::Time::lock_wait, steady_seconds() - known.received_s);
-    const Session* session = state_.sessions.heard(id);
+    state_.meters.observe(Meters::Time::lock_wait, steady_seconds() - asked_s);
+    Session* session = state_.sessions.heard(id);
     if (session == nullptr || !run) return;
     node = session->record.name;
-    known.run = *run;
     const auto found = state_.active.find(run->campaign);
     if (found != state_.active.end() && found->second.group.run() == *run &&
         found->second.group.fence() == batch.assignment.fence) {
-      known.sampler = found->second.group.rank_nodes().front();
-      known.planned = found->second.planned;
+      read.sampler = found->second.group.rank_nodes().front();
+      read.planned = found->second.planned;
       points = found->second.points;
     }
+    if (read.sampler && (read.planned || read.sampler != node)) return take(*session, batch, read);
   }
-  // Other sessions need not wait until megabytes have been read.
-  auto read = read_batch(batch, std::move(known), points, node);
+  const Status found = ask_store(batch, points, node, read);
   const MutexLock lock(state_.mutex);
   Session* session = state_.sessions.heard(id);
   if (session == nullptr) return;
-  const bool changed =
-      read.ok() ? handle(*session, batch, *read) : not_stored(*session, *run, read.error());
-  if (changed) state_.want_step();
+  if (found.ok()) return take(*session, batch, read);
+  if (not_stored(*session, *run, found.error())) state_.want_step();
 }
 
-// Without the lock. A plan has megabytes, too: it is read once, when the first samples have come.
-// Errors: the store's.
-Result<SampleIntake::ReadBatch> SampleIntake::read_batch(const SampleBatch& batch, ReadBatch read,
-                                                         uint32_t points, const std::string& node) {
-  const RunKey run = read.run;
-  if (!read.sampler) {
-    STRIPLINE_ASSIGN_OR_RETURN(read.sampler,
-                               state_.store.sampling_node(run, batch.assignment.fence));
-  }
-  if (read.sampler != node) return read;  // What is in it does not matter.
-  if (points > 0 && !read.planned) {
-    STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, state_.store.run_plan(run));
-    STRIPLINE_ASSIGN_OR_RETURN(PlannedPoints planned, PlannedPoints::read(plan, points));
-    read.planned = std::make_shared<const PlannedPoints>(std::move(planned));
-  }
-  if (const Status status = read_content(batch, read); !status.ok()) read.refusal = status.error();
+// What can be said of a batch by itself. A refusal is what makes it one that the run may not send.
+SampleIntake::ReadBatch SampleIntake::read_content(const SampleBatch& batch, const RunKey& run) {
+  ReadBatch read;
+  read.run = run;
+  if (const Status status = check_content(batch, read); !status.ok()) read.refusal = status.error();
   return read;
 }
 
-// Errors: what makes the batch one that the run may not send.
-Status SampleIntake::read_content(const SampleBatch& batch, ReadBatch& read) {
+Status SampleIntake::check_content(const SampleBatch& batch, ReadBatch& read) {
   if (batch.codec != "json") {
     return Error(ErrorCode::unimplemented,
                  "sample codec '" + batch.codec + "' is not known to this server; it reads 'json'");
@@ -102,24 +94,49 @@ Status SampleIntake::read_content(const SampleBatch& batch, ReadBatch& read) {
                                            " bytes; at most " + std::to_string(kMaxBatchBytes) +
                                            " are accepted");
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const auto series, series_of_batch(*batch.data));
-  for (const auto& one : series) {
+  STRIPLINE_ASSIGN_OR_RETURN(read.series, series_of_batch(*batch.data));
+  for (const auto& one : read.series) {
     if (one.run != read.run.run) {
       return Error(ErrorCode::data_loss, "sample series of run " + std::to_string(one.run) +
                                              " in a batch of run " + std::to_string(read.run.run));
     }
     read.content.add(one);
+    read.results.push_back(campaign::result_of(one, 0));
   }
-  if (!read.planned) return {};
+  return {};
+}
+
+// Without the lock. A plan has megabytes, too: it is read once, when the first samples have come.
+// Errors: the store's.
+Status SampleIntake::ask_store(const SampleBatch& batch, uint32_t points, const std::string& node,
+                               ReadBatch& read) {
+  if (!read.sampler) {
+    STRIPLINE_ASSIGN_OR_RETURN(read.sampler,
+                               state_.store.sampling_node(read.run, batch.assignment.fence));
+  }
+  if (read.sampler != node || points == 0 || read.planned) return {};
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, state_.store.run_plan(read.run));
+  STRIPLINE_ASSIGN_OR_RETURN(PlannedPoints planned, PlannedPoints::read(plan, points));
+  read.planned = std::make_shared<const PlannedPoints>(std::move(planned));
+  return {};
+}
+
+// Errors: what makes the batch one that the run may not send.
+Status SampleIntake::find_places(const SampleBatch& batch, ReadBatch& read) {
   if (batch.seq > read.planned->size() + kSpareBatches) {
     return Error(ErrorCode::data_loss, "batch " + std::to_string(batch.seq) + " of a run of " +
                                            count_text(read.planned->size(), "point"));
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const auto places, read.planned->find(series));
-  for (size_t i = 0; i < series.size(); ++i) {
-    read.results.push_back(campaign::result_of(series[i], places[i]));
-  }
+  STRIPLINE_ASSIGN_OR_RETURN(const auto places, read.planned->find(read.series));
+  for (size_t i = 0; i < places.size(); ++i) read.results[i].place = places[i];
   return {};
+}
+
+void SampleIntake::take(Session& session, const SampleBatch& batch, ReadBatch& read) {
+  if (read.planned && !read.refusal) {
+    if (const Status status = find_places(batch, read); !status.ok()) read.refusal = status.error();
+  }
+  if (handle(session, batch, read)) state_.want_step();
 }
 
 // A batch is not acknowledged, so the agent keeps it; ending the session makes it send it again.
