@@ -53,7 +53,7 @@ bool record = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variabl
 
 constexpr const char* kSpec =
     R"({"fabric":"tcp","experiments":["kernel.loop"],"runs":3,"seed":"7","when_busy":"measure"})";
-// Of what does not depend on the call alone: times, sizes of what has them, secrets.
+// Members that do not depend on the call alone: times, the size of what holds times, secrets.
 constexpr std::array<std::string_view, 5> kVolatile = {"seconds_left", "certificate_days_left",
                                                        "node_s", "size_bytes", "text"};
 constexpr size_t kMaxTextShown = 300;
@@ -638,7 +638,7 @@ TEST_F(RecordedAnswersTest, AreAsRecorded) {
   ASSERT_NO_FATAL_FAILURE(campaigns_by_grpc());
   all_by_http();
 
-  // Of the tables, so that a call that is added is asked for here.
+  // By the tables of methods and paths, so that a call that is added is asked for here.
   std::set<std::string> all;
   for (const auto& [method, role] : method_roles()) all.insert(method);
   for (const auto& [operation, path] : paths_) all.insert(operation);

@@ -14,6 +14,18 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+experiment::SampleSeries made_up(const experiment::Point& point, uint32_t run, uint32_t samples) {
+  experiment::SampleSeries series;
+  series.point = point;
+  series.run = run;
+  series.verified = true;
+  for (uint32_t i = 0; i < samples; ++i) {
+    series.values.push_back(1.2345678901234e-6 * (i + 1));
+    series.timestamps_s.push_back(0.123456789 * (i + 1));
+  }
+  return series;
+}
+
 LoadAgent::LoadAgent(const HostAndPort& server, const std::filesystem::path& identity_file,
                      Hello hello, const Pace& pace, Seen& seen, uint64_t seed)
     : hello_(std::move(hello)),
@@ -127,14 +139,8 @@ bool LoadAgent::has_points_left() const {
 }
 
 void LoadAgent::send_point(double now) {
-  experiment::SampleSeries series;
-  series.point = work_->plan.points[work_->batches];
-  series.run = work_->plan.run;
-  series.verified = true;
-  for (uint32_t i = 0; i < pace_.samples_per_point; ++i) {
-    series.values.push_back(1.2345678901234e-6 * (i + 1));
-    series.timestamps_s.push_back(0.123456789 * (i + 1));
-  }
+  const experiment::SampleSeries series =
+      made_up(work_->plan.points[work_->batches], work_->plan.run, pace_.samples_per_point);
   const auto data =
       std::make_shared<const std::string>(Json::array({experiment::to_json(series)}).dump());
   const auto points = static_cast<uint32_t>(work_->plan.points.size());

@@ -42,6 +42,9 @@ struct Seen {
   uint64_t runs_lost = 0;  ///< taken away, or given out again
 };
 
+/// What is sent of a point: samples as long as real ones are.
+experiment::SampleSeries made_up(const experiment::Point& point, uint32_t run, uint32_t samples);
+
 class LoadAgent {
  public:
   /// `hello` is what all of them say beside their names. `seen` must outlive it.
