@@ -597,9 +597,8 @@ class Load {
                 percentile(delayed_s, 1), delayed_s.size());
     std::printf("server's memory at most         %8.1f MiB resident\n", server_.peak_mib());
     std::printf(
-        "a million samples               %8.2f s of the server's processor time, what else agents "
-        "say "
-        "included; %.2f s of an agent's\n",
+        "a million samples               %8.2f s of the server's processor time, %.2f s of an "
+        "agent's\n",
         1e6 * steady_server_s_ / static_cast<double>(std::max<uint64_t>(1, steady_samples_)),
         agent_s_per_million(options_.pace.samples_per_point));
     std::printf(
@@ -621,7 +620,7 @@ class Load {
   std::vector<std::string> names_;
   double killed_s_ = 0;
   double back_s_ = 0;             // when all agents had come back
-  double steady_server_s_ = 0;    // its processor time while samples were sent
+  double steady_server_s_ = 0;    // its processor time while samples were sent, for heartbeats, too
   uint64_t steady_samples_ = 0;   // acknowledged meanwhile
   std::vector<Resident> memory_;  // of a soak
 };
