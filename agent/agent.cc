@@ -242,7 +242,7 @@ class Agent::Impl {
 
   void on_message(const GroupReady& ready) {
     if (!runner_ || runner_->id() != ready.assignment) return;
-    runner_->on_group_ready(steady_seconds(), ready.addresses);
+    runner_->on_group_ready(steady_seconds(), *ready.addresses);
     carry_out();
   }
 
@@ -375,6 +375,7 @@ class Agent::Impl {
         spdlog::info("cancelled {}", outcome.assignment.name);
         return;
       case AssignmentUpdate::State::running:
+      case AssignmentUpdate::State::unspecified:
         return;
     }
   }
@@ -428,13 +429,13 @@ class Agent::Impl {
   void read_messages(uint32_t rank, Worker& worker) {
     runner_->on_begun(rank, worker.process.points_begun());
     while (true) {
-      const Result<std::optional<Json>> message = worker.process.next_message();
-      if (!message.ok()) {
-        runner_->on_worker_garbage(steady_seconds(), rank, message.error());
+      const Result<std::optional<std::string>> line = worker.process.next_line();
+      if (!line.ok()) {
+        runner_->on_worker_garbage(steady_seconds(), rank, line.error());
         break;  // the run fails; what follows the garbage does not matter
       }
-      if (!message->has_value()) break;
-      runner_->on_worker_message(steady_seconds(), rank, **message);
+      if (!line->has_value()) break;
+      runner_->on_worker_line(steady_seconds(), rank, **line);
     }
     runner_->flush();
     carry_out();

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string_view>
 #include <utility>
 
+#include "agent/samples_line.h"
+#include "base/json_channel.h"
 #include "base/quantity.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/experiment/point_order.h"
@@ -87,7 +88,7 @@ std::string AssignmentRunner::rank_name(uint32_t rank) const {
 
 void AssignmentRunner::start(double now_s) {
   Result<Json> parsed =
-      parse_json(assignment_.assignment_json, "assignment " + assignment_.id.name);
+      parse_json(*assignment_.assignment_json, "assignment " + assignment_.id.name);
   if (!parsed.ok()) return refuse(parsed.error());
   auto work = experiment::assignment_from_json(*parsed);
   if (!work.ok()) return refuse(work.error().with_context("the assignment cannot be read"));
@@ -138,6 +139,27 @@ void AssignmentRunner::on_start_failed(double now_s, uint32_t rank, const Error&
   fail(now_s, {kDeath, error.code(), rank_name(rank) + " could not start: " + error.message()});
 }
 
+void AssignmentRunner::on_worker_line(double now_s, uint32_t rank, std::string_view line) {
+  if (done() || !ranks_.contains(rank)) return;
+  const auto samples = series_of_line(line);
+  if (!samples) {
+    const auto message = JsonChannel::message_of(line);
+    return message.ok() ? on_worker_message(now_s, rank, *message)
+                        : on_worker_garbage(now_s, rank, message.error());
+  }
+  if (rank != 0) return;
+  for (const std::string_view series : *samples) {
+    if (series.size() > max_series_bytes_) {
+      return fail(now_s, {kCause, ErrorCode::resource_exhausted,
+                          rank_name(rank) + ": the samples of one point take " +
+                              std::to_string(series.size()) +
+                              " bytes, more than can be sent; repeat it less often"});
+    }
+    add_series(series);
+  }
+  waits_for_answer_ = true;
+}
+
 void AssignmentRunner::on_worker_message(double now_s, uint32_t rank, const Json& message) {
   if (done() || !ranks_.contains(rank)) return;
   Rank& sender = ranks_[rank];
@@ -147,22 +169,6 @@ void AssignmentRunner::on_worker_message(double now_s, uint32_t rank, const Json
     sender.joined = true;
     sender.address = member(message, "address");
     send(GroupJoin{assignment_.id, rank, sender.address});
-  } else if (type == "samples") {
-    const auto series = message.find("series");
-    if (rank != 0 || series == message.end() || !series->is_array()) return;
-    for (const Json& element : *series) {
-      const std::string text = element.dump(-1, ' ', false, Json::error_handler_t::replace);
-      if (text.size() > max_series_bytes_) {
-        fail(now_s,
-             {kCause, ErrorCode::resource_exhausted,
-              rank_name(rank) + ": the samples of one point take " + std::to_string(text.size()) +
-                  " bytes, more than can be sent; repeat it "
-                  "less often"});
-        return;
-      }
-      add_series(text);
-    }
-    waits_for_answer_ = true;
   } else if (type == "facts") {
     const auto facts = message.find("facts");
     if (!facts_.empty() || facts == message.end() || !facts->is_object()) return;
@@ -484,7 +490,7 @@ void AssignmentRunner::send_update(AssignmentUpdate::State state, std::string co
   send(outcome_);
 }
 
-void AssignmentRunner::add_series(const std::string& series) {
+void AssignmentRunner::add_series(std::string_view series) {
   if (!batch_.empty() && batch_.size() + series.size() > kBatchBytes) flush();
   batch_ += batch_.empty() ? '[' : ',';
   batch_ += series;

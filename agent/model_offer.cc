@@ -71,16 +71,16 @@ Status accept_offer(const ModelOffer& offer, const std::filesystem::path& folder
     return Error(ErrorCode::data_loss, "'" + offer.version + "' is not the name of a version");
   }
   const auto present = find_pushed_model({folder}, offer.fabric);
-  if (offer.content.empty() && present && offer.sha256.starts_with(present->sha256)) return {};
+  if (offer.content->empty() && present && offer.sha256.starts_with(present->sha256)) return {};
   STRIPLINE_ASSIGN_OR_RETURN(const model::TunedModel model,
-                             model::parse_model(offer.content, offer.version));
+                             model::parse_model(*offer.content, offer.version));
   STRIPLINE_ASSIGN_OR_RETURN(const std::string sha256, model::content_sha256(model));
   if (sha256 != offer.sha256) {
     return Error(ErrorCode::data_loss,
                  "it came with the hash " + sha256 + " instead of " + offer.sha256);
   }
   STRIPLINE_RETURN_IF_ERROR(check_fingerprint(model, offer, description));
-  return install_pushed_model(folder, offer.fabric, name, sha256, offer.content);
+  return install_pushed_model(folder, offer.fabric, name, sha256, *offer.content);
 }
 
 }  // namespace stripline::agent

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "agent/description.h"
-#include "agent/messages.h"
 #include "base/result.h"
+#include "proto/agent_protocol/messages.h"
 
 namespace stripline::agent {
 

@@ -56,14 +56,14 @@ void WorkerProcess::flush() {
   outbox_.erase(0, done);
 }
 
-Result<std::optional<Json>> WorkerProcess::next_message() {
-  if (!channel_open_) return std::optional<Json>();
-  Result<std::optional<Json>> message = channel_.read(0);
-  if (!message.ok() && message.error().code() == ErrorCode::unavailable) {
+Result<std::optional<std::string>> WorkerProcess::next_line() {
+  if (!channel_open_) return std::optional<std::string>();
+  Result<std::optional<std::string>> line = channel_.read_line(0);
+  if (!line.ok() && line.error().code() == ErrorCode::unavailable) {
     channel_open_ = false;
-    return std::optional<Json>();
+    return std::optional<std::string>();
   }
-  return message;
+  return line;
 }
 
 void WorkerProcess::kill() { process_.signal(SIGKILL); }

@@ -34,9 +34,9 @@ class WorkerProcess {
   /// Sends what is queued, as far as the socket takes it.
   void flush();
 
-  /// The next message that is there; nullopt if there is none, or the channel has ended. Errors:
-  /// data_loss when a line is not the protocol; reading may go on.
-  Result<std::optional<Json>> next_message();
+  /// The line of the next message that is there; nullopt if there is none, or the channel has
+  /// ended. Errors: data_loss when it is too long; reading may go on.
+  Result<std::optional<std::string>> next_line();
 
   std::optional<ExitStatus> poll_exit() { return process_.poll(); }
   void kill();

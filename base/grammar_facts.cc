@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/command_line.h"
+
 namespace stripline {
 
 ValueType value_type_of(const CLI::Option& option) {

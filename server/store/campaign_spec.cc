@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <variant>
 
 #include "base/network_name.h"
 #include "base/quantity.h"
@@ -14,20 +15,13 @@ namespace {
 
 // Far above what a campaign of ours can use, low enough that a typing error cannot ask for a plan
 // that exhausts the server.
-constexpr uint32_t kMaxNodes = 1024;
 constexpr uint32_t kMaxRanks = 4096;
 constexpr uint32_t kMaxRuns = 1000;
-constexpr double kMaxTimeBudgetS = 86400;
 
 constexpr uint32_t kBudgetedRuns = 8;
 constexpr uint32_t kFullRuns = 12;
-constexpr double kBudgetedSeconds = 60;
-constexpr double kFullSeconds = 300;
-// Thirty node-minutes for a fabric.
-constexpr double kNodeSeconds = 1800;
 constexpr double kBudgetedWidth = 0.05;
 constexpr double kFullWidth = 0.02;
-constexpr double kMaxWidth = 1;
 
 // A burst of other work passes; a campaign whose hosts are in use for good is better refused soon.
 constexpr double kPatienceShare = 0.5;
@@ -64,7 +58,9 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   }
   if (spec.nodes == 0) spec.nodes = spec.ranks == 1 ? 1 : 2;
   if (spec.ranks == 0) spec.ranks = std::max<uint32_t>(2, spec.nodes);
-  if (spec.nodes > kMaxNodes) return invalid_field("spec.nodes", at_most(kMaxNodes, spec.nodes));
+  if (spec.nodes > campaign::kMaxNodes) {
+    return invalid_field("spec.nodes", at_most(campaign::kMaxNodes, spec.nodes));
+  }
   if (spec.ranks > kMaxRanks) return invalid_field("spec.ranks", at_most(kMaxRanks, spec.ranks));
   if (spec.ranks < spec.nodes) {
     return invalid_field("spec.ranks", "every node needs a rank: " + std::to_string(spec.ranks) +
@@ -73,8 +69,12 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   }
   if (spec.effort == Effort::unspecified) spec.effort = Effort::budgeted;
   const bool full = spec.effort == Effort::full;
-  if (!(spec.width >= 0 && spec.width <= kMaxWidth)) {
-    return invalid_field("spec.width", "a share from 0 to 1 is accepted, 0.05 for 5 %");
+  for (const campaign::SpecField& field : campaign::spec_fields()) {
+    if (field.most == 0) continue;
+    const double value = spec.*std::get<double CampaignSpec::*>(field.member);
+    if (!(value >= 0 && value <= field.most)) {
+      return invalid_field("spec." + std::string(field.name), field.accepted);
+    }
   }
   if (spec.race && spec.prior.empty()) spec.prior = kNearestPrior;
   if (!spec.race && !spec.prior.empty()) {
@@ -95,17 +95,9 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   if (spec.runs == 0 && spec.width == 0 && spec.experiments.empty() && !spec.race) {
     spec.width = full ? kFullWidth : kBudgetedWidth;
   }
-  if (!(spec.node_budget_s >= 0 && spec.node_budget_s <= kMaxTimeBudgetS * kMaxNodes)) {
-    return invalid_field("spec.node_budget_s", "a number of node-seconds from 0 on is accepted");
-  }
   if (spec.runs == 0) spec.runs = full ? kFullRuns : kBudgetedRuns;
   if (spec.runs > kMaxRuns) return invalid_field("spec.runs", at_most(kMaxRuns, spec.runs));
-  if (!(spec.time_budget_s >= 0 && spec.time_budget_s <= kMaxTimeBudgetS)) {
-    return invalid_field("spec.time_budget_s", "a number of seconds from 0 to 86400 is accepted");
-  }
-  // Whatever the number of nodes: pairs of them are sampled.
-  if (spec.node_budget_s == 0 && spec.time_budget_s == 0) spec.node_budget_s = kNodeSeconds;
-  if (spec.time_budget_s == 0) spec.time_budget_s = full ? kFullSeconds : kBudgetedSeconds;
+  choose_budgets(spec);
   std::set<std::string_view> seen;
   for (const std::string& name : spec.experiments) {
     if (name.empty() || !seen.insert(name).second) {
@@ -162,13 +154,11 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
 }
 
 std::string budget_text(const CampaignSpec& spec, double running_s) {
-  const double node_s = running_s * spec.nodes;
-  const bool nodes_bind = spec.node_budget_s > 0 && spec.node_budget_s < node_s;
-  const std::string of_nodes =
-      nodes_bind ? "a node budget of " + exact_seconds_text(node_s) : std::string();
-  if (nodes_bind && spec.time_budget_s >= running_s) return of_nodes;
-  return "a time budget of " + exact_seconds_text(running_s) +
-         (nodes_bind ? " and " + of_nodes : std::string());
+  const campaign::NeededBudgets needed = needed_budgets(spec, running_s);
+  const std::string of_time = "a time budget of " + exact_seconds_text(running_s);
+  if (needed.node_s == 0) return of_time;
+  const std::string of_nodes = "a node budget of " + exact_seconds_text(needed.node_s);
+  return needed.time_s == 0 ? of_nodes : of_time + " and " + of_nodes;
 }
 
 double quiet_patience_s(const CampaignSpec& spec) {
