@@ -443,6 +443,7 @@ class Validation(TypedDict, total=False):
     over_untuned: float
     over_untuned_low: float
     points: str
+    settings: "ValidationSettings"
     time: str
     times: List["ValidationTimes"]
     worst_loss: str
@@ -455,6 +456,11 @@ class ValidationKind(TypedDict, total=False):
     kind: str
     mean_regret: float
     worst_regret: float
+
+
+class ValidationSettings(TypedDict, total=False):
+    probe_factor: float
+    validated: bool
 
 
 class ValidationTimes(TypedDict, total=False):
