@@ -68,10 +68,12 @@ Experiment tune_declaration() {
   return tune;
 }
 
-std::string version_fact(std::string_view target) { return settings_fabric(target) + ".version"; }
+std::string version_fact(std::string_view target) {
+  return "target." + std::string(target) + ".version";
+}
 
 std::string configuration_fact(std::string_view target) {
-  return settings_fabric(target) + ".configuration";
+  return "target." + std::string(target) + ".configuration";
 }
 
 }  // namespace stripline::experiment
