@@ -352,16 +352,21 @@ bool has_loser(const ExportRecord& record) {
   return std::ranges::any_of(record.checked, is_slower);
 }
 
+std::string why_default(const ExportRecord& record) {
+  if (const auto slower = std::ranges::find_if(record.checked, is_slower);
+      slower != record.checked.end()) {
+    return "with the settings that were found, something got slower: " +
+           slower->check.asked.operation + " of " + count_text(slower->check.asked.ranks, "rank");
+  }
+  if (!record.stages.empty()) {
+    return "validation has not confirmed what was found: " + record.stages.back().verdict;
+  }
+  return "nothing is certain to gain more than the margin";
+}
+
 std::string conclusion(const Tuned& tuned) {
   if (!tuned.file.empty()) return "Written: " + tuned.file.string();
-  if (has_loser(tuned.record)) {
-    return "Keep the default: with the settings that were found, something got slower, as the "
-           "lines above say.";
-  }
-  if (!tuned.record.stages.empty()) {
-    return "Keep the default: validation has not confirmed what was found, as the lines above say.";
-  }
-  return "Keep the default: nothing is certain to gain more than the margin.";
+  return "Keep the default: " + why_default(tuned.record) + ".";
 }
 
 Result<Tuned> tune(const TuneOptions& options, const Tell& tell) {

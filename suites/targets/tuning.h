@@ -24,6 +24,9 @@ Result<Tuned> tune(const TuneOptions& options, const Tell& tell);
 /// Something was found to be slower than with the default settings.
 bool has_loser(const ExportRecord& record);
 
+/// Why no file was written, the part of a sentence behind "keep the default, as".
+std::string why_default(const ExportRecord& record);
+
 /// What came of it, a sentence: what was written, or why the default is kept.
 std::string conclusion(const Tuned& tuned);
 

@@ -192,7 +192,7 @@ Result<Json> series_of(const experiment::Assignment& work, const Tuned& tuned) {
     series.values = {gain_of(tuned.record, static_cast<uint32_t>(ranks))};
     series.verified = true;
     if (tuned.file.empty()) {
-      series.note = conclusion(tuned);
+      series.note = why_default(tuned.record);
     } else if (all.empty()) {
       STRIPLINE_ASSIGN_OR_RETURN(const Bundle bundle, read_bundle(tuned.file));
       STRIPLINE_ASSIGN_OR_RETURN(series.result, packed(bundle));
