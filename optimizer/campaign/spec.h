@@ -45,7 +45,7 @@ struct Spec {
   std::string prior = {};    ///< For a race only: "campaigns/{campaign}", "nearest" or "none".
   std::string cluster = {};  ///< Empty, also when complete: that of the nodes there are
   WhenBusy when_busy = WhenBusy::wait;  ///< Real clock only.
-  // Of campaigns that tune another runtime alone (optimizer/experiment/tuning.h).
+  // Only campaigns that tune another runtime have these (optimizer/experiment/tuning.h).
   std::string tune_ranks = {};  ///< "2,3,4,8"
   std::string tune_path = {};   ///< "shm", "tcp" or "any"
   bool commutative_only = false;

@@ -66,7 +66,7 @@ struct Judgement {
   std::size_t losses = 0;
   std::string worst_loss = {};
   double worst_loss_share = 0;
-  /// Of settings: what was compared was so with the runtime's default ones.
+  /// Set where settings are judged: `compared` counts comparisons with the default ones then.
   std::optional<SettingsJudgement> settings = {};
 
   bool operator==(const Judgement&) const = default;

@@ -65,7 +65,7 @@ Answer<Json> sentinels_of(Store& store, const plan::CompiledModel& model,
 }  // namespace
 
 Answer<Json> sentinel_history(Store& store, const ModelVersionRecord& version) {
-  // Of settings of another runtime nothing is measured again.
+  // Nothing is measured again of settings of another runtime.
   if (version.validation && version.validation->judgement.settings) {
     return Json{{"tolerance", fit::kSentinelTolerance}, {"checks", Json::array()}};
   }
