@@ -203,7 +203,7 @@ int run(const Global& global, const ModelRollback& command) {
 namespace {
 
 // Packed settings of another runtime as they are, a model in the form that servers take.
-Result<std::string> content_of(const std::string& file) {
+Result<std::string> published_content(const std::string& file) {
   auto text = read_whole_file(file);
   if (text.ok() && is_packed_export(*text)) return text;
   STRIPLINE_ASSIGN_OR_RETURN(const model::TunedModel model, model::load_model(file));
@@ -214,7 +214,7 @@ Result<std::string> content_of(const std::string& file) {
 }  // namespace
 
 int run(const Global& global, const ModelImport& command) {
-  const auto text = content_of(command.file);
+  const auto text = published_content(command.file);
   if (!text.ok()) return print_error(text.error());
   const std::string& content = *text;
   if (content.size() > kMaxImportBytes) {

@@ -20,7 +20,7 @@ struct Document {
   const Json* files = nullptr;
 };
 
-Status read(const std::string& packed, Document& document) {
+Status read_document(const std::string& packed, Document& document) {
   STRIPLINE_ASSIGN_OR_RETURN(document.whole, parse_json(packed, kWhat));
   STRIPLINE_ASSIGN_OR_RETURN(document.record, get_object(document.whole, "record", kWhat));
   STRIPLINE_ASSIGN_OR_RETURN(document.files, get_object(document.whole, "files", kWhat));
@@ -60,7 +60,7 @@ Result<std::map<std::string, std::string>> departures(const Json& record) {
 
 Result<std::string> settings_text(const std::string& packed) {
   Document document;
-  STRIPLINE_RETURN_IF_ERROR(read(packed, document));
+  STRIPLINE_RETURN_IF_ERROR(read_document(packed, document));
   const Json& record = *document.record;
   std::string text;
   for (const auto& [label, key] :
@@ -88,8 +88,8 @@ Result<std::string> settings_diff(const std::string& a, const std::string& b,
                                   const std::string& one, const std::string& other) {
   Document first;
   Document second;
-  STRIPLINE_RETURN_IF_ERROR(read(a, first));
-  STRIPLINE_RETURN_IF_ERROR(read(b, second));
+  STRIPLINE_RETURN_IF_ERROR(read_document(a, first));
+  STRIPLINE_RETURN_IF_ERROR(read_document(b, second));
   STRIPLINE_ASSIGN_OR_RETURN(const auto before, departures(*first.record));
   STRIPLINE_ASSIGN_OR_RETURN(const auto now, departures(*second.record));
   const auto value_in = [](const std::map<std::string, std::string>& all, const std::string& name) {
