@@ -119,7 +119,7 @@ TEST(CampaignSpec, ACampaignThatTunesHasOneRunOfOneRank) {
   EXPECT_EQ(tuned_ranks(*spec), (std::vector<uint32_t>{2, 4}));
   // A campaign that is made again has its complete spec.
   EXPECT_EQ(to_json(*complete_spec(*spec)), to_json(*spec));
-  EXPECT_EQ(complete_spec({.fabric = "tune:ucx", .tune_path = "tcp", .cluster = "big"})->model,
+  EXPECT_EQ(complete_spec({.fabric = "tune:ucx", .cluster = "big", .tune_path = "tcp"})->model,
             "models/big-ucx-tcp");
   EXPECT_TRUE(tuned_ranks(*complete_spec({.fabric = "tcp"})).empty());
 }
