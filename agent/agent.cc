@@ -27,7 +27,6 @@
 #include "base/exit_codes.h"
 #include "base/host_load.h"
 #include "base/process_state.h"
-#include "base/pushed_models.h"
 #include "base/unguessable.h"
 
 namespace stripline::agent {
@@ -267,7 +266,8 @@ class Agent::Impl {
       offers_.emplace_back(offer);
       return;
     }
-    const Status accepted = accept_offer(offer, options_.models_folder, description_);
+    const Status accepted =
+        accept_offer(offer, options_.models_folder, description_, options_.targets);
     if (accepted.ok()) {
       spdlog::info("programs here use {} over {} from now on", offer.version, offer.fabric);
       reports_.listen();
@@ -285,7 +285,7 @@ class Agent::Impl {
       return;
     }
     const Result<bool> removed =
-        remove_pushed_model(options_.models_folder, withdrawal.fabric, withdrawal.sha256);
+        remove_offered(withdrawal, options_.models_folder, options_.targets);
     if (!removed.ok()) {
       spdlog::error("{}", removed.error().message());
     } else if (*removed) {
@@ -381,7 +381,9 @@ class Agent::Impl {
   }
 
   void perform(const StartWorker& start) {
-    Result<WorkerProcess> process = WorkerProcess::start(options_.worker, start.environment);
+    std::vector<std::string> command = {options_.worker};
+    if (runner_->tunes()) command = {options_.targets.program, "work"};
+    Result<WorkerProcess> process = WorkerProcess::start(std::move(command), start.environment);
     if (!process.ok()) {
       runner_->on_start_failed(steady_seconds(), start.rank, process.error());
       return;
@@ -404,7 +406,8 @@ class Agent::Impl {
     const auto* update = std::get_if<AssignmentUpdate>(&tell.message);
     if (update != nullptr && update->state == AssignmentUpdate::State::running &&
         !update->message.empty()) {
-      spdlog::warn("{}: {}", update->assignment.name, update->message);
+      const auto level = runner_->tunes() ? spdlog::level::info : spdlog::level::warn;
+      spdlog::log(level, "{}: {}", update->assignment.name, update->message);
     }
     if (!session_.live()) return;
     // The server decides by the host's load whether the next run begins at once: it comes first.
@@ -446,7 +449,8 @@ class Agent::Impl {
     if (!status) return;
     read_messages(rank, worker);
     workers_.erase(rank);
-    if (workers_.empty()) runner_->add_facts(run_load_.facts());
+    // Processes of a target that is tuned are not others'.
+    if (workers_.empty() && !runner_->tunes()) runner_->add_facts(run_load_.facts());
     runner_->on_worker_exit(steady_seconds(), rank, *status);
     carry_out();
   }

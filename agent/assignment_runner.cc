@@ -11,6 +11,7 @@
 #include "optimizer/experiment/json.h"
 #include "optimizer/experiment/point_order.h"
 #include "optimizer/experiment/rank_environment.h"
+#include "optimizer/experiment/tuning.h"
 
 namespace stripline::agent {
 namespace {
@@ -22,7 +23,9 @@ constexpr int kDeath = 3;
 
 constexpr int kStartsPerTurn = 4;
 
-constexpr double kCancelGrace_s = 0.7;    // from the cancel message to SIGKILL
+constexpr double kCancelGrace_s = 0.7;  // from the cancel message to SIGKILL
+// A worker that tunes ends the target's processes first, and what they leave.
+constexpr double kTuneGrace_s = 2.5;
 constexpr double kFailureSettle_s = 0.2;  // from the first failure to SIGKILL: its root cause shows
 constexpr double kExitGrace_s = 5;        // from `left` to SIGKILL
 constexpr double kJoinMargin_s = 3;       // beyond the server's join timeout, should it be gone
@@ -134,6 +137,8 @@ uint32_t AssignmentRunner::starting() const {
       ranks_, [](const auto& entry) { return entry.second.alive && !entry.second.joined; }));
 }
 
+bool AssignmentRunner::tunes() const { return !experiment::tuned_target(work_.fabric).empty(); }
+
 void AssignmentRunner::on_start_failed(double now_s, uint32_t rank, const Error& error) {
   ranks_[rank].alive = false;
   fail(now_s, {kDeath, error.code(), rank_name(rank) + " could not start: " + error.message()});
@@ -179,6 +184,9 @@ void AssignmentRunner::on_worker_message(double now_s, uint32_t rank, const Json
   } else if (type == "progress") {
     if (const auto count = count_member(message, "done")) points_done_ = *count;
     if (const auto count = count_member(message, "total")) points_total_ = *count;
+  } else if (type == "note") {
+    if (phase_ != Phase::working) return;
+    send_update(AssignmentUpdate::State::running, "", member(message, "message"));
   } else if (type == "failed") {
     if (phase_ == Phase::cancelling) return;
     const ErrorCode code =
@@ -433,6 +441,7 @@ void AssignmentRunner::fail(double now_s, Failure failure) {
 
 void AssignmentRunner::begin_ending(double now_s, Phase phase, double grace_s,
                                     const Json& farewell) {
+  if (tunes()) grace_s = std::max(grace_s, kTuneGrace_s);
   phase_ = phase;
   deadline_s_.reset();
   next_look_s_.reset();

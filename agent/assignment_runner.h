@@ -93,6 +93,10 @@ class AssignmentRunner {
   /// node, so that the run is given to another one.
   void on_agent_stop(double now_s, const std::string& why);
 
+  /// True if it tunes another runtime: its worker is stripline-tune, and what runs on the host
+  /// meanwhile are processes of that runtime.
+  bool tunes() const;
+
   /// What else is known of the run, for its last update.
   void add_facts(std::map<std::string, std::string> facts) { facts_.merge(facts); }
 

@@ -69,6 +69,28 @@ TEST(AssignmentRunner, RanksOnSeveralNodesUseTheWayToTheServer) {
   EXPECT_EQ(address(assignment, "192.0.2.1"), "");
 }
 
+// Its worker says what it is doing, and has time to end the processes of the target.
+TEST(AssignmentRunner, ARunThatTunesIsHeardOfAndEndsInOrder) {
+  Assignment assignment = make_assignment({0}, 1);
+  Json work = Json::parse(assignment.assignment_json);
+  work["fabric"] = "tune:openmpi";
+  assignment.assignment_json = work.dump();
+  AssignmentRunner runner(assignment, "a");
+  runner.start(0);
+  EXPECT_TRUE(runner.tunes());
+  runner.on_worker_message(0, 0, {{"type", "join"}, {"address", "none"}});
+  runner.on_group_ready(1, {"none"});
+  (void)runner.take_actions();
+  runner.on_worker_message(2, 0, {{"type", "note"}, {"message", "screening knobs"}});
+  const auto actions = runner.take_actions();
+  ASSERT_EQ(actions.size(), 1U);
+  const auto& said = std::get<AssignmentUpdate>(std::get<TellServer>(actions[0]).message);
+  EXPECT_EQ(said.state, State::running);
+  EXPECT_EQ(said.message, "screening knobs");
+  runner.on_cancel(10, "by a user");
+  EXPECT_GT(runner.next_event_s(), 12);
+}
+
 // Collects what the runner asks for.
 class RunnerTest : public ::testing::Test {
  protected:

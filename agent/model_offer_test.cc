@@ -28,7 +28,7 @@ class ModelOfferTest : public testing::Test {
   }
 
   std::string rejection(const ModelOffer& offer) {
-    const Status accepted = accept_offer(offer, folder_.path(), node_);
+    const Status accepted = accept_offer(offer, folder_.path(), node_, {});
     return accepted.ok() ? "" : accepted.error().message();
   }
 

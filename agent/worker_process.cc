@@ -10,13 +10,13 @@
 
 namespace stripline::agent {
 
-Result<WorkerProcess> WorkerProcess::start(const std::string& program,
+Result<WorkerProcess> WorkerProcess::start(std::vector<std::string> command,
                                            const std::map<std::string, std::string>& environment) {
   constexpr int kControlFd = 3;
   constexpr int kRecordFd = 5;  // ranks may look for their operation record in 4
   STRIPLINE_ASSIGN_OR_RETURN(auto ends, socket_pair());
   SubprocessOptions options;
-  options.argv = {program};
+  options.argv = std::move(command);
   STRIPLINE_ASSIGN_OR_RETURN(PointRecord record, PointRecord::create());
   options.environment = environment;
   options.environment[kPointRecordVariable] = std::to_string(kRecordFd);

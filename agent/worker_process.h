@@ -17,9 +17,9 @@ namespace stripline::agent {
 
 class WorkerProcess {
  public:
-  /// Starts `program` with `environment` added to this process's. The kernel kills the worker when
+  /// Starts `command` with `environment` added to this process's. The kernel kills the worker when
   /// the calling thread ends, so call it from the thread that lives as long as the agent.
-  static Result<WorkerProcess> start(const std::string& program,
+  static Result<WorkerProcess> start(std::vector<std::string> command,
                                      const std::map<std::string, std::string>& environment);
 
   /// To be polled for POLLIN, and for POLLOUT while wants_write(); -1 after the channel's end.

@@ -49,6 +49,11 @@ struct Spec {
   std::string prior = {};    ///< For a race only: "campaigns/{campaign}", "nearest" or "none".
   std::string cluster = {};  ///< Empty, also when complete: that of the nodes there are
   WhenBusy when_busy = WhenBusy::wait;  ///< Real clock only.
+  // Only campaigns that tune another runtime have these (optimizer/experiment/tuning.h).
+  std::string tune_ranks = {};  ///< "2,3,4,8"
+  std::string tune_path = {};   ///< "shm", "tcp" or "any"
+  bool commutative_only = false;
+  bool accept_untried = false;
   /// What the campaign does not measure any more, by experiment, and why: two attempts at a run
   /// have failed while they measured it. No member that is asked for: not in the table.
   std::map<std::string, std::string> left_out = {};

@@ -19,6 +19,7 @@ namespace {
 // server.
 constexpr size_t kMaxTextBytes = 4096;
 constexpr size_t kMaxModelBytes = size_t{16} << 20;
+constexpr size_t kMaxResultBytes = size_t{4} << 20;
 constexpr size_t kMaxEntries = 1 << 20;
 
 Error bad(const std::string& where, const std::string& expected) {
@@ -267,14 +268,16 @@ Json to_json(const StopRule& rule) {
 }
 
 Json to_json(const SampleSeries& series) {
-  return {{"point", to_json(series.point)},
-          {"run", series.run},
-          {"values", series.values},
-          {"timestamps_s", series.timestamps_s},
-          {"warmup_dropped", series.warmup_dropped},
-          {"stop_reason", to_string(series.stop_reason)},
-          {"verified", series.verified},
-          {"note", series.note}};
+  Json json = {{"point", to_json(series.point)},
+               {"run", series.run},
+               {"values", series.values},
+               {"timestamps_s", series.timestamps_s},
+               {"warmup_dropped", series.warmup_dropped},
+               {"stop_reason", to_string(series.stop_reason)},
+               {"verified", series.verified},
+               {"note", series.note}};
+  if (!series.result.empty()) json["result"] = series.result;
+  return json;
 }
 
 Json to_json(const Assignment& assignment) {
@@ -454,6 +457,7 @@ Result<SampleSeries> sample_series_from_json(const Json& json) {
   }
   reader.boolean("verified", series.verified);
   reader.text("note", series.note, false);
+  reader.text("result", series.result, false, kMaxResultBytes);
   return std::move(reader).finish(std::move(series));
 }
 

@@ -265,6 +265,10 @@ v1::Validation to_wire(const ValidationRecord& record) {
   message.set_losses(record.judgement.losses);
   message.set_worst_loss(record.judgement.worst_loss);
   message.set_worst_loss_share(record.judgement.worst_loss_share);
+  if (const auto& settings = record.judgement.settings) {
+    message.mutable_settings()->set_validated(settings->validated);
+    message.mutable_settings()->set_probe_factor(settings->probe_factor);
+  }
   return message;
 }
 

@@ -1,6 +1,8 @@
 #include "server/store/campaign_spec.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <variant>
@@ -8,6 +10,7 @@
 #include "base/network_name.h"
 #include "base/quantity.h"
 #include "optimizer/experiment/requirements.h"
+#include "optimizer/experiment/tuning.h"
 #include "server/store/names.h"
 
 namespace stripline::server {
@@ -28,6 +31,97 @@ constexpr double kPatienceShare = 0.5;
 constexpr double kLongestPatienceS = 120;
 constexpr double kPatienceToRefuseS = 10;
 
+// Searching, validating and proving take five minutes of it (suites/targets/work_command.cc).
+constexpr double kTuneSeconds = 375;
+constexpr const char* kTunedRanks = "2,3,4,8";
+constexpr uint32_t kFewestTunedRanks = 2;
+constexpr uint32_t kMaxTunedRanks = 1024;
+constexpr size_t kMaxTunedCounts = 16;
+
+// "2,3,4,8", ascending and each once; nullopt for what is not such a list.
+std::optional<std::vector<uint32_t>> parse_ranks(std::string_view text) {
+  std::set<uint32_t> ranks;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (true) {
+    uint32_t count = 0;
+    const auto [next, error] = std::from_chars(at, end, count);
+    if (error != std::errc() || count < kFewestTunedRanks || count > kMaxTunedRanks) {
+      return std::nullopt;
+    }
+    ranks.insert(count);
+    if (next == end) break;
+    if (*next != ',') return std::nullopt;
+    at = next + 1;
+  }
+  if (ranks.size() > kMaxTunedCounts) return std::nullopt;
+  return std::vector<uint32_t>(ranks.begin(), ranks.end());
+}
+
+// What only campaigns that tune another runtime take, and what names such a thing without being
+// one.
+std::optional<Problem> tunes_nothing(const CampaignSpec& spec) {
+  if (!experiment::target_of_settings(spec.fabric).empty()) {
+    return invalid_field(
+        "spec.fabric", "'" + spec.fabric + "' is of what nodes install; name '" +
+                           experiment::tuning_fabric(experiment::target_of_settings(spec.fabric)) +
+                           "' to tune it");
+  }
+  if (std::ranges::find(spec.experiments, experiment::kTuneExperiment) != spec.experiments.end()) {
+    return invalid_field("spec.experiments", std::string(experiment::kTuneExperiment) +
+                                                 " tunes another runtime: name that as the fabric, "
+                                                 "'tune:openmpi' for example");
+  }
+  const bool has_options = !spec.tune_ranks.empty() || !spec.tune_path.empty() ||
+                           spec.commutative_only || spec.accept_untried;
+  if (!has_options) return std::nullopt;
+  return invalid_field("spec.tune_ranks",
+                       "what a target is tuned for is said with it alone: 'tune:openmpi' as the "
+                       "fabric, for example, not '" +
+                           spec.fabric + "'");
+}
+
+// A campaign that tunes another runtime has one run, of one rank that starts the target's
+// processes.
+std::optional<Problem> complete_tuning(CampaignSpec& spec, std::string_view target) {
+  if (!is_segment(target)) {
+    return invalid_field("spec.fabric", "'" + std::string(target) + "' is not a valid target");
+  }
+  const bool others = !spec.experiments.empty() &&
+                      spec.experiments != std::vector<std::string>{experiment::kTuneExperiment};
+  if (spec.nodes > 1 || spec.ranks > 1 || spec.runs > 1 || others || !spec.same_node.empty() ||
+      spec.race || spec.width > 0) {
+    return invalid_field(
+        "spec.fabric",
+        "a target is tuned on one node, in one run that compares by itself: leave "
+        "nodes, ranks, runs, experiments, paths within a node, race and width out; "
+        "tune_ranks says for how many of its ranks");
+  }
+  if (spec.tune_ranks.empty()) spec.tune_ranks = kTunedRanks;
+  if (!parse_ranks(spec.tune_ranks)) {
+    return invalid_field("spec.tune_ranks", "'" + spec.tune_ranks + "' is not a list of up to " +
+                                                std::to_string(kMaxTunedCounts) + " numbers from " +
+                                                std::to_string(kFewestTunedRanks) + " to " +
+                                                std::to_string(kMaxTunedRanks) +
+                                                ", such as 2,3,4,8");
+  }
+  if (spec.tune_path.empty()) spec.tune_path = "shm";
+  if (spec.tune_path != "shm" && spec.tune_path != "tcp" && spec.tune_path != "any") {
+    return invalid_field("spec.tune_path",
+                         "'shm', 'tcp' or 'any' is accepted, not '" + spec.tune_path + "'");
+  }
+  spec.nodes = spec.ranks = spec.runs = 1;
+  spec.effort = Effort::full;
+  spec.experiments = {experiment::kTuneExperiment};
+  if (spec.time_budget_s == 0) spec.time_budget_s = kTuneSeconds;
+  if (spec.model.empty()) {
+    const bool named = !spec.cluster.empty() && spec.cluster != kDefaultCluster;
+    spec.model = model_name(
+        to_segment((named ? spec.cluster + "-" : "") + std::string(target) + "-" + spec.tune_path));
+  }
+  return std::nullopt;
+}
+
 std::string at_most(uint32_t limit, uint32_t value) {
   return "at most " + std::to_string(limit) + " is accepted, not " + std::to_string(value);
 }
@@ -44,6 +138,10 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
                          "of an emulated fabric's options a campaign takes compute=measured|none|"
                          "declared|SCALE and jitter=on|off; leave the others of '" +
                              spec.fabric + "' out");
+  }
+  const std::string target(experiment::tuned_target(spec.fabric));
+  if (auto problem = target.empty() ? tunes_nothing(spec) : complete_tuning(spec, target)) {
+    return std::move(*problem);
   }
   if (spec.clock.empty()) spec.clock = experiment::is_emulated(spec.fabric) ? "virtual" : "real";
   if (spec.clock != "real" && spec.clock != "virtual") {
@@ -151,6 +249,11 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
                                                "for 'tcp', for example");
   }
   return spec;
+}
+
+std::vector<uint32_t> tuned_ranks(const CampaignSpec& spec) {
+  if (experiment::tuned_target(spec.fabric).empty()) return {};
+  return parse_ranks(spec.tune_ranks).value_or(std::vector<uint32_t>());
 }
 
 std::string budget_text(const CampaignSpec& spec, double running_s) {

@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "base/json.h"
+#include "base/packed_export.h"
 #include "base/sha256.h"
 #include "base/whole_file.h"
 #include "suites/targets/owned_files.h"
@@ -15,8 +16,6 @@ namespace stripline::suites::tune {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kFormat = "stripline export 1";
 
 // Names without a folder: a packed file of elsewhere must not choose one.
 bool is_plain_name(const std::string& name) {
@@ -138,14 +137,15 @@ Result<std::string> packed(const Bundle& bundle) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json record, parse_json(bundle.record, "export record"));
   Json files = Json::object();
   for (const ExportFile& one : bundle.files) files[one.name] = one.text;
-  const Json whole = {{"format", kFormat}, {"record", record}, {"files", std::move(files)}};
+  const Json whole = {
+      {"format", kPackedExportFormat}, {"record", record}, {"files", std::move(files)}};
   return whole.dump(2) + "\n";
 }
 
 Result<Bundle> unpacked(std::string_view text, std::string_view what) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json whole, parse_json(text, what));
   STRIPLINE_ASSIGN_OR_RETURN(const std::string format, get_string(whole, "format", what));
-  if (format != kFormat) {
+  if (format != kPackedExportFormat) {
     return Error(ErrorCode::data_loss,
                  std::string(what) + " is not a packed export that this version reads");
   }

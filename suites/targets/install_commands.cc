@@ -13,6 +13,7 @@
 #include "suites/targets/export_record.h"
 #include "suites/targets/owned_files.h"
 #include "suites/targets/session.h"
+#include "suites/targets/work_folder.h"
 
 namespace stripline::suites::tune {
 namespace {
@@ -53,9 +54,26 @@ Result<Place> place_for(const Adapter& adapter, const std::string& folder) {
   return place;
 }
 
+// The first file of a packed export, unpacked for the time being.
+Result<fs::path> unpacked_into(const WorkFolder& folder, const std::string& packed) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(packed));
+  STRIPLINE_ASSIGN_OR_RETURN(const Bundle bundle, unpacked(text, "'" + packed + "'"));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json record, parse_json(bundle.record, "export record"));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string target,
+                             get_string(record, "target", "export record"));
+  STRIPLINE_ASSIGN_OR_RETURN(const Adapter* adapter, adapter_of(target));
+  STRIPLINE_ASSIGN_OR_RETURN(const Bundle there, moved(bundle, *adapter, folder.path(), "", false));
+  STRIPLINE_RETURN_IF_ERROR(write_bundle(there, folder.path(), false, "try again"));
+  return folder / there.files.front().name;
+}
+
 Result<int> install(const InstallOptions& options) {
   std::error_code error;
-  const fs::path file = fs::absolute(options.file, error);
+  STRIPLINE_ASSIGN_OR_RETURN(const WorkFolder folder, WorkFolder::create());
+  fs::path file = fs::absolute(options.file, error);
+  if (options.packed) {
+    STRIPLINE_ASSIGN_OR_RETURN(file, unpacked_into(folder, options.file));
+  }
   STRIPLINE_ASSIGN_OR_RETURN(const ExportRecord record, read_record_of(file));
   STRIPLINE_ASSIGN_OR_RETURN(const Adapter* adapter, adapter_of(record.target));
   if (!record.validated) {
@@ -105,7 +123,13 @@ Result<int> install(const InstallOptions& options) {
 
 Result<int> uninstall(const std::string& name) {
   std::error_code error;
-  const fs::path file = fs::absolute(name, error);
+  fs::path file = fs::absolute(name, error);
+  if (fs::is_directory(file, error)) {
+    STRIPLINE_ASSIGN_OR_RETURN(const Json record, read_json_file(file / kRecordName));
+    STRIPLINE_ASSIGN_OR_RETURN(const Json* files, get_object(record, "files", "export record"));
+    if (files->empty()) return Error(ErrorCode::data_loss, "export record: it lists no file");
+    file /= files->begin().key();
+  }
   STRIPLINE_ASSIGN_OR_RETURN(const bool restored, remove_bundle(file));
   std::cout << (restored ? "Put back what was installed before: " : "Removed: ") << file.string()
             << '\n';
@@ -238,12 +262,16 @@ void list_targets(bool json) {
     }
     const bool tuned = target->support == targets::Support::tuned;
     if (json) {
-      const Json line = {
-          {"target", target->name},
-          {"title", target->title},
-          {"installed", installed.ok() ? Json(to_string(installed->version)) : Json()},
-          {"tried", target->tried},
-          {"tuned", tuned}};
+      Json line = {{"target", target->name},
+                   {"title", target->title},
+                   {"installed", installed.ok() ? Json(to_string(installed->version)) : Json()},
+                   {"tried", target->tried},
+                   {"tuned", tuned}};
+      // What settings are validated with, beside the version and the kernel (session.h).
+      if (const auto adapter = find_adapter(*target); installed.ok() && adapter.ok()) {
+        const auto here = basis_here(**adapter);
+        if (here.ok()) line["configuration"] = here->configuration;
+      }
       std::cout << line.dump() << '\n';
       continue;
     }

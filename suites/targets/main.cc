@@ -202,11 +202,13 @@ void define_export(CLI::App& app, Export& options) {
       ->add_option("--to", options.install.folder,
                    "Folder (default: where this user's programs read their settings)")
       ->type_name("FOLDER");
+  install->add_flag("--packed", options.install.packed,
+                    "The file is what 'export pack' has written, or a server published");
   install->add_flag("--accept-untried", options.install.accept_untried,
                     "Also where another version is installed than it was validated for");
   CLI::App* const uninstall = group->add_subcommand(
       "uninstall", "Remove an installed file, and put back what was installed before it");
-  add_required(uninstall, "file", options.uninstall, "The installed file", "FILE");
+  add_required(uninstall, "file", options.uninstall, "The installed file, or its folder", "FILE");
   CLI::App* const pack =
       group->add_subcommand("pack", "Write an export with its record as one file, for other nodes");
   add_required(pack, "file", options.pack.file, "A file that tuning has written", "FILE");
@@ -293,8 +295,12 @@ int main(int argc, char** argv) {
   define_sweep(app, sweep);
   Export exporting;
   define_export(app, exporting);
+  // For agents, not for people.
+  const CLI::App* const work =
+      app.add_subcommand("work", "Tune as stripline-agent asks")->group("");
   if (const auto end = read_command_line(app, argc, argv)) return *end;
 
+  if (*work) return work_command();
   if (*list) return finish(list_command(list_json));
   if (app.got_subcommand("export")) {
     const CLI::App* const group = app.get_subcommand("export");

@@ -20,6 +20,7 @@
 #include "suites/targets/installation.h"
 #include "suites/targets/search_options.h"
 #include "suites/targets/session.h"
+#include "suites/targets/tuning.h"
 
 namespace stripline::suites::tune {
 namespace {
@@ -126,7 +127,7 @@ std::vector<Cell> accused_by(const Checked& one, const SearchResult& result) {
 class Tuning {
  public:
   Tuning(const TuneOptions& options, const TimeBudget& budget, SearchOptions search,
-         const Basis& basis, const Adapter& adapter, Launcher& launcher, WorkFolder work)
+         const Basis& basis, const Adapter& adapter, Launcher& launcher, WorkFolder work, Tell tell)
       : options_(options),
         budget_(budget),
         search_(std::move(search)),
@@ -134,7 +135,7 @@ class Tuning {
         launcher_(launcher),
         work_(std::move(work)),
         record_(new_record(basis, options, search_)),
-        tell_([](const std::string& line) { print_progress(line); }) {
+        tell_(std::move(tell)) {
     record_.search.unsettable = search_.safety.unsettable;
     const std::string folder =
         options.output.empty() ? "stripline-" + options.target : options.output;
@@ -181,8 +182,11 @@ class Tuning {
   Result<std::vector<ExportFile>> files_in(const fs::path& folder) const {
     const Decisions decisions = decisions_of(adapter_.target(), record_.search);
     if (decisions.empty()) return std::vector<ExportFile>();
-    const std::string use = "To validate it again, and that it is read: stripline export verify " +
-                            (folder_ / "FILE").string();
+    const std::string use =
+        !options_.use.empty()
+            ? options_.use
+            : "To validate it again, and that it is read: stripline export verify " +
+                  (folder_ / "FILE").string();
     return adapter_.files(decisions, search_.safety, folder, comments_of(record_, use));
   }
 
@@ -342,23 +346,30 @@ class Tuning {
   fs::path file_;
 };
 
+}  // namespace
+
 bool has_loser(const ExportRecord& record) {
   return std::ranges::any_of(record.checked, is_slower);
 }
 
-std::string conclusion(const ExportRecord& record, const fs::path& file) {
-  if (!file.empty()) return "Written: " + file.string();
-  if (has_loser(record)) {
-    return "Keep the default: with the settings that were found, something got slower, as the "
-           "lines above say.";
+std::string why_default(const ExportRecord& record) {
+  if (const auto slower = std::ranges::find_if(record.checked, is_slower);
+      slower != record.checked.end()) {
+    return "with the settings that were found, something got slower: " +
+           slower->check.asked.operation + " of " + count_text(slower->check.asked.ranks, "rank");
   }
   if (!record.stages.empty()) {
-    return "Keep the default: validation has not confirmed what was found, as the lines above say.";
+    return "validation has not confirmed what was found: " + record.stages.back().verdict;
   }
-  return "Keep the default: nothing is certain to gain more than the margin.";
+  return "nothing is certain to gain more than the margin";
 }
 
-Result<int> tune(const TuneOptions& options) {
+std::string conclusion(const Tuned& tuned) {
+  if (!tuned.file.empty()) return "Written: " + tuned.file.string();
+  return "Keep the default: " + why_default(tuned.record) + ".";
+}
+
+Result<Tuned> tune(const TuneOptions& options, const Tell& tell) {
   const TimeBudget budget(options.minutes * 60);
   STRIPLINE_ASSIGN_OR_RETURN(SearchOptions search, search_options(options));
   STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(options.target));
@@ -366,27 +377,34 @@ Result<int> tune(const TuneOptions& options) {
   Launcher launcher(*session.adapter, session.driver.string(), session.folder, search.path,
                     options.cancel_fd);
   launcher.set_stall_limit(options.stall_s);
-  print_progress(std::string(target->title) + " " + to_string(session.installed.version) + ", " +
-                 std::to_string(search.processors) + " processors, path " + options.path);
+  tell(std::string(target->title) + " " + to_string(session.installed.version) + ", " +
+       std::to_string(search.processors) + " processors, path " + options.path);
   launcher.end_within(budget.left_s());
   STRIPLINE_ASSIGN_OR_RETURN(search.safety.unsettable, unsettable_variables(launcher));
   STRIPLINE_ASSIGN_OR_RETURN(const Basis basis, basis_here(*session.adapter));
   STRIPLINE_ASSIGN_OR_RETURN(WorkFolder work, WorkFolder::create(session.folder.path()));
-  Tuning tuning(options, budget, search, basis, *session.adapter, launcher, std::move(work));
-  STRIPLINE_ASSIGN_OR_RETURN(const ExportRecord record, tuning.run());
-  if (!tuning.file().empty()) note_export(tuning.file());
+  Tuning tuning(options, budget, search, basis, *session.adapter, launcher, std::move(work), tell);
+  STRIPLINE_ASSIGN_OR_RETURN(ExportRecord record, tuning.run());
+  return Tuned{std::move(record), tuning.folder(), tuning.file()};
+}
+
+namespace {
+
+Result<int> tune_here(const TuneOptions& options) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Tuned tuned, tune(options, print_progress));
+  if (!tuned.file.empty()) note_export(tuned.file);
   if (options.json) {
-    std::cout << to_json(record).dump() << '\n';
+    std::cout << to_json(tuned.record).dump() << '\n';
   } else {
-    std::cout << summary_of(record);
-    std::cout << '\n' << conclusion(record, tuning.file()) << '\n';
-    std::cout << "Record: " << (tuning.folder() / kRecordName).string() << "\n";
+    std::cout << summary_of(tuned.record);
+    std::cout << '\n' << conclusion(tuned) << '\n';
+    std::cout << "Record: " << (tuned.folder / kRecordName).string() << "\n";
   }
-  return has_loser(record) ? kExitFailure : kExitOk;
+  return has_loser(tuned.record) ? kExitFailure : kExitOk;
 }
 
 }  // namespace
 
-int tune_command(const TuneOptions& options) { return exit_code_of(tune(options)); }
+int tune_command(const TuneOptions& options) { return exit_code_of(tune_here(options)); }
 
 }  // namespace stripline::suites::tune

@@ -16,7 +16,8 @@ constexpr std::array<std::string_view, 4> kHard = {"cpu.architecture", "fabric",
 // What stays alike however a machine is set up, restarted and updated.
 constexpr std::array<std::string_view, 2> kMachine = {"cpu.architecture", "cpu.model"};
 // Where and under what it was measured; changes with every update and says little about speed.
-constexpr std::array<std::string_view, 4> kIgnored = {"host", "hostname", "kernel", "os"};
+// So do other runtimes that are installed there.
+constexpr std::array<std::string_view, 5> kIgnored = {"host", "hostname", "kernel", "os", "target"};
 
 bool in_family(std::string_view field, std::string_view family) {
   return field == family ||
