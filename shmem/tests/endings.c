@@ -53,6 +53,10 @@ int main(int argc, char **argv) {
     }
     shmem_long_wait_until(&value, SHMEM_CMP_EQ, 2);
   }
+  if (strcmp(how, "halted") == 0) {
+    if (me == 2) raise(SIGSTOP);
+    shmem_long_wait_until(&value, SHMEM_CMP_EQ, 2);
+  }
   if (strncmp(how, "global ", 7) == 0) {
     if (me == 1) shmem_global_exit(atoi(how + 7));
     shmem_long_wait_until(&value, SHMEM_CMP_EQ, 2);

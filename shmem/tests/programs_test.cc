@@ -153,6 +153,15 @@ TEST(OpenShmemEndings, DoNotWaitForPesThatAreStoppedOrDead) {
   }
 }
 
+// One that stops in the middle, while the others wait for it.
+TEST(OpenShmemEndings, NamePesThatDoNotAnswer) {
+  for (const auto& path : {kMapped, kTcp, kCma, kShm, kEmulated}) {
+    const Finished ended = ending(path, "halted", {{"STRIPLINE_PEER_TIMEOUT", "1"}});
+    EXPECT_EQ(ended.exit_code, kExitRankDied) << ended.err;
+    EXPECT_NE(ended.err.find("rank 2: stopped (state T, process "), std::string::npos) << ended.err;
+  }
+}
+
 TEST(OpenShmemEndings, NameTheDeadToThreadsThatInject) {
   const Finished ended = job(3, kTcp, osh("threads", {"dead"}));
   EXPECT_EQ(ended.exit_code, kExitRankDied) << ended.err;
@@ -182,6 +191,41 @@ TEST(OpenShmemEndings, NameMistakes) {
   EXPECT_NE(size.err.find("SHMEM_SYMMETRIC_SIZE='nonsense' is not a size"), std::string::npos)
       << size.err;
   EXPECT_EQ(lines_with(size.err, ""), 1U) << size.err;
+}
+
+// By a launcher and without one, each with one line: what is not a size, and nothing is assumed.
+TEST(OpenShmemEndings, NameSizesThatAreNone) {
+  for (const char* const variable : {"SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE"}) {
+    for (const char* const text : {"", "12q", "-1", "nan", "0x10", " 5", "99999999t"}) {
+      const std::string expected = std::string(variable) + "='" + text + "' is not a size";
+      const Variables variables = {{variable, text}};
+      const Finished launched = ending(kTcp, "", variables);
+      EXPECT_EQ(launched.exit_code, kExitUsage) << text;
+      EXPECT_NE(launched.err.find(expected), std::string::npos) << launched.err;
+      const Finished alone = run_program({program("osh_endings")}, 60, variables);
+      EXPECT_EQ(alone.exit_code, kExitUsage) << text;
+      EXPECT_NE(alone.err.find(expected), std::string::npos) << alone.err;
+      EXPECT_EQ(lines_with(alone.err, ""), 1U) << alone.err;
+    }
+  }
+}
+
+// Static data are symmetric without a heap, too.
+TEST(OpenShmem, RunsWithoutAHeap) {
+  for (const auto& path : {kMapped, kTcp}) {
+    const Finished ended = ending(path, "", {{"SHMEM_SYMMETRIC_SIZE", "0"}});
+    EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+  }
+}
+
+TEST(OpenShmemEndings, NamePesWithHeapsOfAnotherSize) {
+  const Finished ended = job(3, kTcp,
+                             {"sh", "-c",
+                              "if [ $STRIPLINE_RANK = 1 ]; then export SHMEM_SYMMETRIC_SIZE=8M; "
+                              "fi; exec " +
+                                  program("osh_endings")});
+  EXPECT_EQ(ended.exit_code, kExitUsage) << ended.err;
+  EXPECT_NE(ended.err.find("rank 1 has STRIPLINE_SEGMENT_BYTES="), std::string::npos) << ended.err;
 }
 
 TEST(OpenShmemEndings, ComeBeforeTheStartOfHeapsLargerThanMemory) {
@@ -230,6 +274,24 @@ TEST(StaticLayouts, AreRefusedWhereFilesOfOneNameDiffer) {
   EXPECT_NE(ended.err.find("'osh_endings' is not the same file as on PE 0 (build ID "),
             std::string::npos)
       << ended.err;
+}
+
+TEST(StaticLayouts, AreRefusedWhereALibraryIsPreloadedOnOnePe) {
+  const std::string preload = "export LD_PRELOAD=" + program("libosh_preloaded.so") + "; ";
+  const std::string start = "exec " + program("osh_symmetric_data");
+  for (const auto& path : {kMapped, kTcp}) {
+    for (const char* const pe : {"0", "1"}) {
+      const Finished ended = job(
+          3, path,
+          {"sh", "-c",
+           "if [ $STRIPLINE_RANK = " + std::string(pe) + " ]; then " + preload + "fi; " + start});
+      EXPECT_EQ(ended.exit_code, kExitBadInput);
+      EXPECT_NE(ended.err.find("'libosh_preloaded.so' is loaded on "), std::string::npos)
+          << ended.err;
+    }
+    const Finished everywhere = job(3, path, {"sh", "-c", preload + start});
+    EXPECT_EQ(everywhere.exit_code, kExitOk) << everywhere.err;
+  }
 }
 
 TEST(StaticLayouts, MayBeAtDifferentAddresses) {
