@@ -66,7 +66,8 @@
 #                                    on four paths: which of them build and end well
 #   scripts/check.sh openshmem-order [SEEDS [OPERATIONS]]  random operations of OpenSHMEM programs, OPERATIONS of a job (default
 #                                    1000000), against a sequential program with SEEDS seeds (default 20) on five paths, by
-#                                    one thread and two, with what need not wait and without; and litmus tests
+#                                    one thread and two, with what need not wait and without; litmus tests; and the memory that ten
+#                                    million puts take. Hours on two cores
 #   scripts/check.sh regions [SEEDS [CALLS]]  random programs of CALLS calls (default 1000000) in bulk and fine-grained regions
 #                                    against the same without, with SEEDS seeds (default 20), on each fabric
 #   scripts/check.sh targets [STEP...]  other runtimes as Debian has them (Open MPI, MPICH, ...): what may be exported is right with 2 to 9
@@ -262,10 +263,12 @@ case ${1:-} in
     scripts/check_openshmem.sh "$@"
     ;;
   openshmem-order)
-    configure_and_build release shmem_order_test
-    # Two operations a millisecond, where PEs share processors; shmem/tests/litmus.c has room for 200 rounds.
+    configure_and_build release shmem_order_test shmem_programs_test
+    # Half an operation a millisecond, where PEs share processors; shmem/tests/litmus.c has room for 200 rounds.
     STRIPLINE_TEST_SHADOW=${3:-1000000} STRIPLINE_TEST_SHADOW_SEEDS=${2:-20} STRIPLINE_TEST_SHMEM_LITMUS=200 \
-      STRIPLINE_TEST_JOB_LIMIT_S=$((600 + ${3:-1000000} / 2000)) build/release/bin/shmem_order_test
+      STRIPLINE_TEST_JOB_LIMIT_S=$((600 + ${3:-1000000} / 500)) build/release/bin/shmem_order_test
+    STRIPLINE_TEST_FLOOD=10000000 STRIPLINE_TEST_JOB_LIMIT_S=1800 \
+      build/release/bin/shmem_programs_test --gtest_filter='*KeepsPutsWithinABudgetOfMemory'
     ;;
   regions)
     configure_and_build release bulk_region_test fine_region_test

@@ -15,9 +15,11 @@ TEST(OpenShmem, HasCollectiveOperations) { expect_passed_on_all("collectives"); 
 TEST(OpenShmem, HasTheSameByThreads) {
   for (const auto& path : {kMapped, kTcp}) expect_passed("collectives", path, {"multiple"});
 }
+// STRIPLINE_TEST_FLOOD: how many puts; ten million by scripts/check.sh openshmem-order.
 TEST(OpenShmem, KeepsPutsWithinABudgetOfMemory) {
-  for (const auto& path : {kMapped, kTcp}) expect_passed("flood", path, {"200000"});
-  expect_passed("flood", kTcp, {"200000"}, {{"STRIPLINE_COALESCE", "1"}, {"STRIPLINE_BULK", "1"}});
+  const std::string puts = std::to_string(test_size("STRIPLINE_TEST_FLOOD", 200000));
+  for (const auto& path : {kMapped, kTcp}) expect_passed("flood", path, {puts});
+  expect_passed("flood", kTcp, {puts}, {{"STRIPLINE_COALESCE", "1"}, {"STRIPLINE_BULK", "1"}});
 }
 TEST(OpenShmem, IsCheckedInDebugMode) {
   for (const char* const name : {"operations", "collectives"}) {
