@@ -20,7 +20,7 @@
 #   scripts/check.sh mixed [SEEDS]   a million mixed operations per seed (default 20) and fabric against
 #                                    an oracle
 #   scripts/check.sh kills [TRIES]   ranks killed at random moments, TRIES times (default 40) on each of
-#                                    five paths
+#                                    five paths, OpenSHMEM's among them, and in regions that do not wait
 #   scripts/check.sh crashes [TRIES]  server, agents, workers and PostgreSQL killed at random moments, TRIES
 #                                    times (default 200) with each store, and what else befalls a server: stopped, disk full,
 #                                    read-only, its clock set by days, replaced by its backup

@@ -195,6 +195,19 @@ TEST(OpenShmemEndings, NameMistakes) {
   EXPECT_EQ(lines_with(size.err, ""), 1U) << size.err;
 }
 
+// Within the heap, where without debug mode all is symmetric.
+TEST(OpenShmemEndings, NameBlocksThatAreFreedOrTooSmallInDebugMode) {
+  for (const auto& path : {kMapped, kTcp}) {
+    for (const char* const how : {"freed", "beyond"}) {
+      const Finished ended = ending(path, how, {{"SHMEM_DEBUG", "1"}});
+      EXPECT_EQ(ended.exit_code, kExitUsage) << how << ": " << ended.err;
+      EXPECT_NE(ended.err.find("shmem_long_p of 8 bytes at 0x"), std::string::npos) << ended.err;
+      EXPECT_NE(ended.err.find("not within one block of shmem_malloc"), std::string::npos)
+          << ended.err;
+    }
+  }
+}
+
 // By a launcher and without one, each with one line: what is not a size, and nothing is assumed.
 TEST(OpenShmemEndings, NameSizesThatAreNone) {
   for (const char* const variable : {"SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE"}) {

@@ -92,6 +92,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Combine(::testing::Values(Words{"--fabric", "tcp", "--same-node", "network"},
                                          Words{"--fabric", "tcp", "--same-node", "mapped"},
                                          Words{"--fabric", "tcp", "--same-node", "cma"},
+                                         Words{"--fabric", "tcp", "--same-node", "network",
+                                               "--bulk", "--coalesce"},
                                          Words{"--fabric", "shm", "--same-node", "network"},
                                          Words{"--fabric", "emulated:opteron-vapi,compute=none",
                                                "--clock", "virtual"}),
@@ -100,8 +102,8 @@ INSTANTIATE_TEST_SUITE_P(
                                          Words{"osh_shadow", "1", "100000000"})),
     [](const auto& test) {
       const Words& path = std::get<0>(test.param);
-      return path[1].substr(0, path[1].find(':')) + "_" + path[3] + "_" +
-             std::get<1>(test.param).front();
+      return path[1].substr(0, path[1].find(':')) + "_" + path[3] +
+             (path.size() > 4 ? "_regions_" : "_") + std::get<1>(test.param).front();
     });
 
 }  // namespace
