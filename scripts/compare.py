@@ -526,7 +526,7 @@ def region_choices(args):
 
 # --- OpenSHMEM ---------------------------------------------------------------------------------------
 
-# Of UCX, under Open MPI's OpenSHMEM: over TCP, or within a node.
+# Settings of UCX under Open MPI's OpenSHMEM: over TCP, or within a node.
 UCX_OF_SHMEM = {"tcp": ["-x", "UCX_TLS=tcp,self", "-x", "UCX_NET_DEVICES=lo"], "shm": ["-x", "UCX_TLS=posix,sysv,cma,self"]}
 # Rows of openshmem_times and those of stripline-compare that bare libfabric has: (operation, bytes) by its name of a row.
 BARE_ROWS = {"put 8 B": ("put", 8), "get 8 B": ("get", 8), "fetch-add, provider": ("atomic_fetch_add", 8), "put 8 B, window 64": ("put_nbi, many", 8),
@@ -551,7 +551,7 @@ def bare_libfabric(args, folder):
     for line in lines:
         operation, size = BARE_ROWS.get(line["experiment"].removeprefix("compare."), (None, 0))
         if operation and line["variant"].startswith("bare libfabric"):
-            # Of what is counted by the second, the seconds of one.
+            # Seconds of one operation, where the line has how many there are in a second.
             time_s = {"s": line["median"], "1/s": 1 / line["median"], "B/s": size / line["median"]}[line["unit"]]
             yield {"system": "libfabric", "operation": operation, "bytes": size, "ranks": 2, "median_s": time_s}
 

@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-# Of what is written by hand, tests apart: the table and its generator among it.
+# Lines that may be written by hand, those of the table and its generator among them, tests apart.
 MOST_LINES = 9000
 WRITTEN = {".c", ".cc", ".h", ".in", ".map", ".py", ".table"}
 
