@@ -123,6 +123,8 @@ class World {
     found.offset = addresses_.offset_of(address, bytes);
     if (found.offset == Addresses::kNowhere) [[unlikely]]
       fail_address(call, address, bytes);
+    if (observed_) [[unlikely]]
+      check_block(call, address, bytes);
     if (found.pe == me_) {
       // Also where calls are observed, whose operations on this PE may be complete at once.
       if (reads) look_around(address);
@@ -267,6 +269,8 @@ class World {
   bool try_complete(CommContext& context);
   std::unique_ptr<rma::InjectionQueue> open_queue();
   [[noreturn]] void fail_address(const char* call, const void* address, size_t bytes) const;
+  /// In debug mode: ends the program for bytes of the heap that are not all of one block.
+  void check_block(const char* call, const void* address, size_t bytes);
 
   std::unique_ptr<Context> context_;
   const rank_t me_;

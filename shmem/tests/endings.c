@@ -53,6 +53,10 @@ int main(int argc, char **argv) {
     }
     shmem_long_wait_until(&value, SHMEM_CMP_EQ, 2);
   }
+  if (strcmp(how, "halted") == 0) {
+    if (me == 2) raise(SIGSTOP);
+    shmem_long_wait_until(&value, SHMEM_CMP_EQ, 2);
+  }
   if (strncmp(how, "global ", 7) == 0) {
     if (me == 1) shmem_global_exit(atoi(how + 7));
     shmem_long_wait_until(&value, SHMEM_CMP_EQ, 2);
@@ -69,6 +73,13 @@ int main(int argc, char **argv) {
   if (strcmp(how, "address") == 0) shmem_long_p(&on_stack, 1, next);
   if (strcmp(how, "pe") == 0) shmem_long_p(&value, 1, pes);
   if (strcmp(how, "free") == 0) shmem_free(&value);
+  if (strcmp(how, "freed") == 0 || strcmp(how, "beyond") == 0) {
+    long *const block = shmem_malloc(2 * sizeof *block);
+    shmem_long_p(&block[1], 1, next);
+    shmem_barrier_all();
+    if (how[0] == 'f') shmem_free(block);
+    shmem_long_p(&block[how[0] == 'f' ? 0 : 2], 1, next);
+  }
   if (strcmp(how, "lock") == 0) {
     int flag = 7;
     shmem_int_wait_until(&flag, 17, 0);
