@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <map>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -65,7 +66,8 @@ inline ThreadGroupOptions group_on(const FabricUnderTest& fabric, rank_t ranks) 
 /// has debug mode off. The reason stands beside it.
 class WithoutDebugMode {
  public:
-  WithoutDebugMode() : environment_({{"STRIPLINE_TEST_DEBUG", "0"}}) {}
+  WithoutDebugMode()
+      : environment_(std::map<std::string, std::string>{{"STRIPLINE_TEST_DEBUG", "0"}}) {}
 
  private:
   const ScopedEnvironment environment_;
