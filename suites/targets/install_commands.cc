@@ -125,6 +125,10 @@ Result<int> uninstall(const std::string& name) {
   std::error_code error;
   fs::path file = fs::absolute(name, error);
   if (fs::is_directory(file, error)) {
+    if (!fs::exists(file / kRecordName, error)) {
+      std::cout << "Nothing is installed in " << file.string() << '\n';
+      return kExitOk;
+    }
     STRIPLINE_ASSIGN_OR_RETURN(const Json record, read_json_file(file / kRecordName));
     STRIPLINE_ASSIGN_OR_RETURN(const Json* files, get_object(record, "files", "export record"));
     if (files->empty()) return Error(ErrorCode::data_loss, "export record: it lists no file");
