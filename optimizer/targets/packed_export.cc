@@ -1,6 +1,5 @@
 #include "optimizer/targets/packed_export.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/formatted.h"
@@ -28,12 +27,12 @@ double ratio_in(const Json& check, const char* key) {
 Status check_files(const Json& whole, const Json& record, std::string_view what) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json* files, get_object(whole, "files", what));
   STRIPLINE_ASSIGN_OR_RETURN(const Json* listed, get_object(record, "files", what));
-  const bool same = files->size() == listed->size() && !files->empty() &&
-                    std::ranges::all_of(listed->items(), [&](const auto& entry) {
-                      const auto text = files->find(entry.key());
-                      return text != files->end() && text->is_string() &&
-                             entry.value() == Json(sha256_hex(text->template get<std::string>()));
-                    });
+  bool same = files->size() == listed->size() && !files->empty();
+  for (const auto& [name, hash] : listed->items()) {
+    const auto text = files->find(name);
+    same = same && text != files->end() && text->is_string() &&
+           hash == Json(sha256_hex(text->get<std::string>()));
+  }
   if (same) return {};
   return Error(ErrorCode::data_loss,
                std::string(what) + ": its files are not those that its record lists");
