@@ -74,6 +74,7 @@ FitJob job_with(const std::string& result, const std::string& note) {
   series.note = note;
   series.result = result;
   FitJob job;
+  job.input.runs = 1;
   job.input.spec.fabric = "tune:openmpi";
   job.batches.push_back({Json::array({experiment::to_json(series)}).dump()});
   return job;
@@ -96,6 +97,10 @@ TEST(SettingsVersion, WithoutOneTheDefaultIsKept) {
   ASSERT_TRUE(found.ok()) << found.error().message();
   EXPECT_EQ(found->content, "");
   EXPECT_EQ(found->summary, "nothing is certain to gain");
+  // That is an answer, which a run that was cut short has not given.
+  FitJob unfinished;
+  unfinished.input.spec.fabric = "tune:openmpi";
+  EXPECT_EQ(tuned_settings(unfinished).error().code(), ErrorCode::failed_precondition);
 }
 
 TEST(SettingsVersion, ChangesOfItsBasisAreNamed) {
