@@ -28,11 +28,9 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "base/packed_export.h"
 #include "base/pki/certificate.h"
 #include "base/pki/secret_file.h"
 #include "base/pki/token.h"
-#include "base/sha256.h"
 #include "base/whole_file.h"
 #include "optimizer/campaign/offline_results.h"
 #include "optimizer/experiment/tuning.h"
@@ -45,6 +43,7 @@
 #include "server/process/server.h"
 #include "server/testing/agent_client.h"
 #include "server/testing/http_client.h"
+#include "server/testing/packed_settings.h"
 #include "server/testing/tuned_store.h"
 #include "stripline/v1/access.pb.h"
 #include "stripline/v1/agents.pb.h"
@@ -363,29 +362,6 @@ class RecordedAnswersTest : public TunedStoreTest {
     return model::report_text(report);
   }
 
-  // Settings of another runtime, as a campaign that tunes it publishes them.
-  static std::string packed_settings() {
-    const std::string file = "# Written by Stripline\n";
-    const Json check = {{"operation", "bcast"},      {"ranks", 4},   {"bytes", 1024},
-                        {"verdict", "NON_INFERIOR"}, {"ratio", 0.5}, {"lower", 0.4}};
-    const Json cell = {{"collective", "bcast"}, {"chosen", "binomial"}};
-    const Json whole = {{"format", kPackedExportFormat},
-                        {"files", {{"rules.conf", file}}},
-                        {"record",
-                         {{"target", "openmpi"},
-                          {"version", "4.1.4"},
-                          {"path", "shm"},
-                          {"host", "b"},
-                          {"time", "2026-01-01T00:00:00Z"},
-                          {"ranks", {2U, 4U}},
-                          {"validated", true},
-                          {"cells", Json::array({cell})},
-                          {"checks", Json::array({check})},
-                          {"proof", {{"factor", 3.5}}},
-                          {"files", {{"rules.conf", sha256_hex(file)}}}}}};
-    return whole.dump();
-  }
-
   // Until the fitter has begun as often: before, what operations say of themselves changes.
   void wait_for_fits(int count) const {
     const double end_s = steady_seconds() + kTestPatienceS;
@@ -581,7 +557,7 @@ void RecordedAnswersTest::settings() {
   import.set_parent("models/tcp");
   grpc_call("Models/ImportModelVersion", json_of(import));
   import.clear_parent();
-  import.set_content(Json{{ "format", kPackedExportFormat }}.dump());
+  import.set_content(R"({"format":"stripline export 1"})");
   grpc_call("Models/ImportModelVersion", json_of(import));
   const std::string version = "models/openmpi/versions/1";
   const std::string named = R"("name":")" + version + '"';

@@ -10,6 +10,7 @@
 #include "server/core/models/fit_job.h"
 #include "server/core/models/model_gate.h"
 #include "server/core/reads.h"
+#include "server/testing/packed_settings.h"
 #include "server/testing/saboteur.h"
 #include "server/testing/tuned_store.h"
 
@@ -256,6 +257,39 @@ TEST_F(ModelActionsTest, WhatIsNamedMustBeThere) {
   request.set_name("models/tcp");
   EXPECT_EQ(rollback_label(*coordinator(), *store_, request, kActor).problem().reason,
             "INVALID_FIELD");
+}
+
+// Versions of a model of the target, which go by the validation that they bring.
+TEST_F(ModelActionsTest, SettingsOfAnotherRuntimeAreImportedPromotedAndMarkedStale) {
+  const auto first = import(packed_settings());
+  ASSERT_TRUE(first) << first.problem().message;
+  EXPECT_EQ(first->name(), "models/openmpi/versions/1");
+  EXPECT_EQ(first->state(), v1::ModelVersion::VALIDATED);
+  EXPECT_EQ((*store_->model("openmpi"))->fabric, "target:openmpi");
+  EXPECT_EQ(validate(first->name(), "campaigns/c1").problem().reason, "INVALID_FIELD");
+  EXPECT_EQ(check_of(first->name(), "campaigns/c1").problem().reason, "INVALID_FIELD");
+
+  // One that was not proven gets no label; one that is as good replaces the first.
+  const auto unread = import(packed_settings(true, 0));
+  ASSERT_TRUE(unread) << unread.problem().message;
+  EXPECT_EQ(promote(unread->name(), "stable").problem().reason, "GATE");
+  ASSERT_TRUE(promote(first->name(), "stable"));
+  const auto next =
+      import(packed_settings(true, 3.5, Json::array({compared_settings("NON_INFERIOR", 0.9)})));
+  ASSERT_TRUE(next) << next.problem().message;
+  const auto promoted = promote(next->name(), "stable");
+  ASSERT_TRUE(promoted) << promoted.problem().message;
+
+  // What does not hold any more loses the label to the version of before.
+  const auto back = mark_stale(*coordinator(), *store_, {"openmpi", 3}, "the kernel is another one",
+                               true, kActor);
+  ASSERT_TRUE(back) << back.problem().message;
+  EXPECT_EQ(back->name(), first->name());
+  EXPECT_EQ((*store_->model_version({"openmpi", 3}))->stale, "the kernel is another one");
+  const auto kept = mark_stale(*coordinator(), *store_, {"openmpi", 1}, "the kernel is another one",
+                               false, kActor);
+  ASSERT_TRUE(kept) << kept.problem().message;
+  EXPECT_EQ(current_of(*store_->labels("openmpi"), kStableLabel)->key.version, 1);
 }
 
 }  // namespace
