@@ -72,9 +72,9 @@ TEST(AssignmentRunner, RanksOnSeveralNodesUseTheWayToTheServer) {
 // Its worker says what it is doing, and has time to end the processes of the target.
 TEST(AssignmentRunner, ARunThatTunesIsHeardOfAndEndsInOrder) {
   Assignment assignment = make_assignment({0}, 1);
-  Json work = Json::parse(assignment.assignment_json);
+  Json work = Json::parse(*assignment.assignment_json);
   work["fabric"] = "tune:openmpi";
-  assignment.assignment_json = work.dump();
+  assignment.assignment_json = std::make_shared<const std::string>(work.dump());
   AssignmentRunner runner(assignment, "a");
   runner.start(0);
   EXPECT_TRUE(runner.tunes());

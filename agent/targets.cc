@@ -57,6 +57,16 @@ Result<const Json*> offered(const std::map<std::string, Json>& targets, const st
   return &target;
 }
 
+// No file of one target comes into the folder of another.
+Status check_target(const std::string& packed, const std::string& target) {
+  constexpr std::string_view kWhat = "packed export";
+  STRIPLINE_ASSIGN_OR_RETURN(const Json whole, parse_json(packed, kWhat));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* record, get_object(whole, "record", kWhat));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string name, get_string(*record, "target", kWhat));
+  if (name == target) return {};
+  return Error(ErrorCode::data_loss, "it is of '" + name + "', not of '" + target + "'");
+}
+
 Result<std::string> folder_for(const TargetOptions& options, const std::string& target) {
   const auto folder = options.folders.find(target);
   if (folder != options.folders.end()) return folder->second;
@@ -108,6 +118,7 @@ Status add_targets(const TargetOptions& options, Description& description) {
 Status install_settings(const TargetOptions& options, const std::string& target,
                         const std::string& packed, const std::filesystem::path& work_folder) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string folder, folder_for(options, target));
+  STRIPLINE_RETURN_IF_ERROR(check_target(packed, target));
   std::error_code error;
   std::filesystem::create_directories(work_folder, error);
   const std::filesystem::path file = work_folder / ("offered-" + target + ".json");
@@ -123,7 +134,9 @@ Status install_settings(const TargetOptions& options, const std::string& target,
 // either.
 Status uninstall_settings(const TargetOptions& options, const std::string& target) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string folder, folder_for(options, target));
-  for (bool again = true; again;) {
+  // It may have been removed by hand, as may what was installed in it.
+  std::error_code ignored;
+  for (bool again = std::filesystem::exists(folder, ignored); again;) {
     STRIPLINE_ASSIGN_OR_RETURN(
         const std::string output,
         output_of({options.program, "export", "uninstall", folder}, kInstallLimitS));

@@ -29,11 +29,13 @@ Status add_folder(const std::string& text, TargetOptions& options);
 Status add_targets(const TargetOptions& options, Description& description);
 
 /// Installs a packed export of this target where the options say. Errors: failed_precondition with
-/// why the program refuses it, or without a folder for it; unavailable.
+/// why the program refuses it, or without a folder for it; data_loss where it is of another target;
+/// unavailable.
 Status install_settings(const TargetOptions& options, const std::string& target,
                         const std::string& packed, const std::filesystem::path& work_folder);
 
-/// Takes away what was installed for the target. Errors: those of the program.
+/// Takes away what was installed for the target; success, too, where nothing is installed any more.
+/// Errors: those of the program, which removes nothing that was changed since.
 Status uninstall_settings(const TargetOptions& options, const std::string& target);
 
 }  // namespace stripline::agent

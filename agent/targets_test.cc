@@ -70,15 +70,26 @@ TEST_F(Targets, WhatCannotBeDoneIsRefusedAtTheStart) {
 }
 
 TEST_F(Targets, AreInstalledAndTakenAwayInTheirFolder) {
-  ASSERT_TRUE(add_folder("openmpi=/etc/openmpi", options_).ok());
-  EXPECT_FALSE(install_settings(options_, "mpich", "{}", folder_ / "work").ok());
-  ASSERT_TRUE(install_settings(options_, "openmpi", "{}", folder_ / "work").ok());
+  const std::string packed = R"({"record":{"target":"openmpi"}})";
+  const std::string there = (folder_ / "there").string();
+  ASSERT_TRUE(add_folder("openmpi=" + there, options_).ok());
+  ASSERT_TRUE(add_folder("chapel=" + there, options_).ok());
+  EXPECT_FALSE(install_settings(options_, "mpich", packed, folder_ / "work").ok());
+  for (const std::string& other : {packed, std::string("{}"), std::string("[]"), std::string()}) {
+    const Status refused = install_settings(options_, "chapel", other, folder_ / "work");
+    ASSERT_FALSE(refused.ok()) << other;
+    EXPECT_EQ(refused.error().code(), ErrorCode::data_loss) << other;
+  }
+  // Nothing is installed yet, nor any more.
+  EXPECT_TRUE(uninstall_settings(options_, "openmpi").ok());
+  EXPECT_FALSE(fs::exists(calls()));
+  fs::create_directory(there);
+  ASSERT_TRUE(install_settings(options_, "openmpi", packed, folder_ / "work").ok());
   ASSERT_TRUE(uninstall_settings(options_, "openmpi").ok());
   EXPECT_EQ(read_file(calls()), "export install " +
                                     (folder_ / "work/offered-openmpi.json").string() +
-                                    " --packed --to /etc/openmpi\n"
-                                    "export uninstall /etc/openmpi\n"
-                                    "export uninstall /etc/openmpi\n");
+                                    " --packed --to " + there + "\nexport uninstall " + there +
+                                    "\nexport uninstall " + there + "\n");
   EXPECT_TRUE(fs::is_empty(folder_ / "work"));
 }
 

@@ -1,6 +1,5 @@
 #include "optimizer/targets/packed_export.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/formatted.h"
@@ -18,6 +17,18 @@ constexpr std::string_view kDefault = "default";
 // stats::to_string(NonInferiority::inferior).
 constexpr std::string_view kSlower = "INFERIOR";
 
+// It comes from a node, and is shown in one line.
+constexpr size_t kMaxTextBytes = 200;
+constexpr size_t kMaxRankCounts = 64;
+
+Result<std::string> short_text(const Json& object, std::string_view key, std::string_view what) {
+  STRIPLINE_ASSIGN_OR_RETURN(std::string text, get_string(object, key, what));
+  if (text.size() <= kMaxTextBytes) return text;
+  return Error(ErrorCode::data_loss, std::string(what) + ": its " + std::string(key) +
+                                         " is longer than " + std::to_string(kMaxTextBytes) +
+                                         " bytes");
+}
+
 // Not a finite number above 0: nothing was compared.
 double ratio_in(const Json& check, const char* key) {
   const auto found = check.find(key);
@@ -28,12 +39,12 @@ double ratio_in(const Json& check, const char* key) {
 Status check_files(const Json& whole, const Json& record, std::string_view what) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json* files, get_object(whole, "files", what));
   STRIPLINE_ASSIGN_OR_RETURN(const Json* listed, get_object(record, "files", what));
-  const bool same = files->size() == listed->size() && !files->empty() &&
-                    std::ranges::all_of(listed->items(), [&](const auto& entry) {
-                      const auto text = files->find(entry.key());
-                      return text != files->end() && text->is_string() &&
-                             entry.value() == Json(sha256_hex(text->template get<std::string>()));
-                    });
+  bool same = files->size() == listed->size() && !files->empty();
+  for (const auto& [name, hash] : listed->items()) {
+    const auto text = files->find(name);
+    same = same && text != files->end() && text->is_string() &&
+           hash == Json(sha256_hex(text->get<std::string>()));
+  }
   if (same) return {};
   return Error(ErrorCode::data_loss,
                std::string(what) + ": its files are not those that its record lists");
@@ -50,7 +61,7 @@ Status read_checks(const Json& record, std::string_view what, PackedExport& read
     if (verdict == kSlower) {
       ++read.slower;
       if (ratio > read.worst_ratio) {
-        STRIPLINE_ASSIGN_OR_RETURN(const std::string name, get_string(check, "operation", what));
+        STRIPLINE_ASSIGN_OR_RETURN(const std::string name, short_text(check, "operation", what));
         STRIPLINE_ASSIGN_OR_RETURN(const int64_t ranks, get_integer(check, "ranks", what));
         STRIPLINE_ASSIGN_OR_RETURN(const int64_t bytes, get_integer(check, "bytes", what));
         read.worst =
@@ -81,18 +92,19 @@ Result<PackedExport> read_packed_export(std::string_view text, std::string_view 
   STRIPLINE_ASSIGN_OR_RETURN(const Json* record, get_object(whole, "record", what));
   STRIPLINE_RETURN_IF_ERROR(check_files(whole, *record, what));
   PackedExport read;
-  STRIPLINE_ASSIGN_OR_RETURN(read.target, get_string(*record, "target", what));
+  STRIPLINE_ASSIGN_OR_RETURN(read.target, short_text(*record, "target", what));
   if (const auto known = find_target(read.target); !known.ok()) {
     return Error(ErrorCode::data_loss, std::string(what) + ": " + known.error().message());
   }
-  STRIPLINE_ASSIGN_OR_RETURN(read.version, get_string(*record, "version", what));
-  STRIPLINE_ASSIGN_OR_RETURN(read.path, get_string(*record, "path", what));
-  STRIPLINE_ASSIGN_OR_RETURN(read.host, get_string(*record, "host", what));
-  STRIPLINE_ASSIGN_OR_RETURN(read.time, get_string(*record, "time", what));
+  STRIPLINE_ASSIGN_OR_RETURN(read.version, short_text(*record, "version", what));
+  STRIPLINE_ASSIGN_OR_RETURN(read.path, short_text(*record, "path", what));
+  STRIPLINE_ASSIGN_OR_RETURN(read.host, short_text(*record, "host", what));
+  STRIPLINE_ASSIGN_OR_RETURN(read.time, short_text(*record, "time", what));
   STRIPLINE_ASSIGN_OR_RETURN(read.validated, get_bool(*record, "validated", what));
   STRIPLINE_ASSIGN_OR_RETURN(const Json* ranks, get_array(*record, "ranks", what));
   for (const Json& one : *ranks) {
-    if (!one.is_number_unsigned() || one.get<uint64_t>() > 1 << 20) {
+    if (!one.is_number_unsigned() || one.get<uint64_t>() > 1 << 20 ||
+        read.ranks.size() == kMaxRankCounts) {
       return Error(ErrorCode::data_loss, std::string(what) + ": its ranks are not valid");
     }
     read.ranks.push_back(one.get<uint32_t>());

@@ -88,5 +88,19 @@ TEST(PackedExport, FilesThatItsRecordDoesNotListAreRefused) {
   }
 }
 
+// What is said of it is shown in one line.
+TEST(PackedExport, TextsAreShort) {
+  for (const char* member : {"version", "path", "host", "time"}) {
+    Json whole = example();
+    whole["record"][member] = std::string(1000, 'x');
+    const auto read = read_packed_export(whole.dump(), "it");
+    ASSERT_FALSE(read.ok()) << member;
+    EXPECT_NE(read.error().message().find(member), std::string::npos) << read.error().message();
+  }
+  Json whole = example();
+  whole["record"]["ranks"] = std::vector<uint32_t>(1000, 2);
+  EXPECT_FALSE(read_packed_export(whole.dump(), "it").ok());
+}
+
 }  // namespace
 }  // namespace stripline::targets

@@ -33,6 +33,7 @@
 #include "base/pki/token.h"
 #include "base/whole_file.h"
 #include "optimizer/campaign/offline_results.h"
+#include "optimizer/experiment/tuning.h"
 #include "optimizer/model/feedback.h"
 #include "proto/rpc_error.h"
 #include "server/clock.h"
@@ -42,6 +43,7 @@
 #include "server/process/server.h"
 #include "server/testing/agent_client.h"
 #include "server/testing/http_client.h"
+#include "server/testing/packed_settings.h"
 #include "server/testing/tuned_store.h"
 #include "stripline/v1/access.pb.h"
 #include "stripline/v1/agents.pb.h"
@@ -122,7 +124,7 @@ Json normal(const Json& json, std::string_view key = "") {
     std::vector<Json> elements;
     for (const Json& element : json) elements.push_back(normal(element));
     // In the order of their names, which are random.
-    if (key == "tokens") std::ranges::sort(elements);
+    if (key == "tokens") std::sort(elements.begin(), elements.end());
     elements.resize(shown);
     if (shown < json.size()) elements.emplace_back(more);
     return elements;
@@ -372,6 +374,7 @@ class RecordedAnswersTest : public TunedStoreTest {
   void refusals();
   void fleet();
   void models_by_grpc();
+  void settings();
   void campaigns_by_grpc();
   void all_by_http();
 
@@ -491,7 +494,13 @@ void RecordedAnswersTest::fleet() {
   grpc_call("/stripline.v1.Agents/Session", {json_of(hello)}, "", enrolled("r", token));
   a_ = std::make_unique<AgentClient>(a, test_hello("a"));
   ASSERT_TRUE(a_->receive(v1::ServerMessage::kHelloAck));
-  b_ = std::make_unique<AgentClient>(b, test_hello("b"));
+  // One that lets another runtime be tuned, and installs settings of it.
+  v1::Hello with_target = test_hello("b");
+  with_target.add_fabrics(experiment::tuning_fabric("openmpi"));
+  with_target.add_fabrics(experiment::settings_fabric("openmpi"));
+  with_target.add_experiments_json(experiment::to_json(experiment::tune_declaration()).dump());
+  (*with_target.mutable_fingerprint())[experiment::version_fact("openmpi")] = "4.1.4";
+  b_ = std::make_unique<AgentClient>(b, with_target);
   ASSERT_TRUE(b_->receive(v1::ServerMessage::kHelloAck));
 
   grpc_call("Admin/RevokeNode", R"({"name":"nodes/r"})");
@@ -538,6 +547,39 @@ void RecordedAnswersTest::models_by_grpc() {
   grpc_call("Operations/GetOperation", operation);
   grpc_call("Operations/ListOperations", "{}");
   grpc_call("Operations/CancelOperation", operation);
+}
+
+// Versions that hold settings of another runtime, and campaigns that tune it.
+void RecordedAnswersTest::settings() {
+  v1::ImportModelVersionRequest import;
+  import.set_content(packed_settings());
+  grpc_call("Models/ImportModelVersion", json_of(import));
+  import.set_parent("models/tcp");
+  grpc_call("Models/ImportModelVersion", json_of(import));
+  import.clear_parent();
+  import.set_content(R"({"format":"stripline export 1"})");
+  grpc_call("Models/ImportModelVersion", json_of(import));
+  const std::string version = "models/openmpi/versions/1";
+  const std::string named = R"("name":")" + version + '"';
+  grpc_call("Models/GetModelVersion", "{" + named + "}");
+  grpc_call("Models/FetchModelVersion", "{" + named + "}");
+  grpc_call("Models/ValidateModelVersion", "{" + named + R"(,"campaigns":["campaigns/c1"]})");
+  grpc_call("Models/CheckModelVersion", "{" + named + R"(,"campaign":"campaigns/c1"})");
+  grpc_call("Models/PromoteModelVersion", "{" + named + R"(,"label":"stable"})");
+  http_call("getModelVersion", version);
+  http_call("getModelFile", version + "/file");
+  http_call("getGate", version + "/gate");
+  http_call("listSentinels", version + "/sentinels");
+  http_call("explainDecision", version + "/explain/loop?bytes=4MiB&compute=20ms");
+  http_call("compareModelVersions", version + "/compare?with=" + version);
+  for (const char* spec :
+       {R"({"fabric":"tune:openmpi","tune_ranks":"2,4","tune_path":"tcp","commutative_only":true})",
+        R"({"fabric":"tune:openmpi","tune_ranks":"1"})", R"({"fabric":"tune:mpich"})",
+        R"({"fabric":"target:openmpi"})", R"({"fabric":"tcp","accept_untried":true})"}) {
+    const std::string asked = std::string(R"({"spec":)") + spec + "}";
+    grpc_call("Campaigns/EstimateCampaign", asked);
+    http_call("estimateCampaign", "campaigns/estimate", asked);
+  }
 }
 
 void RecordedAnswersTest::campaigns_by_grpc() {
@@ -651,6 +693,7 @@ TEST_F(RecordedAnswersTest, AreAsRecorded) {
   refusals();
   ASSERT_NO_FATAL_FAILURE(fleet());
   ASSERT_NO_FATAL_FAILURE(models_by_grpc());
+  settings();
   ASSERT_NO_FATAL_FAILURE(campaigns_by_grpc());
   all_by_http();
 

@@ -98,12 +98,17 @@ std::optional<Problem> complete_tuning(CampaignSpec& spec, std::string_view targ
         "tune_ranks says for how many of its ranks");
   }
   if (spec.tune_ranks.empty()) spec.tune_ranks = kTunedRanks;
-  if (!parse_ranks(spec.tune_ranks)) {
+  const auto ranks = parse_ranks(spec.tune_ranks);
+  if (!ranks) {
     return invalid_field("spec.tune_ranks", "'" + spec.tune_ranks + "' is not a list of up to " +
                                                 std::to_string(kMaxTunedCounts) + " numbers from " +
                                                 std::to_string(kFewestTunedRanks) + " to " +
                                                 std::to_string(kMaxTunedRanks) +
                                                 ", such as 2,3,4,8");
+  }
+  spec.tune_ranks.clear();
+  for (const uint32_t count : *ranks) {
+    spec.tune_ranks += (spec.tune_ranks.empty() ? "" : ",") + std::to_string(count);
   }
   if (spec.tune_path.empty()) spec.tune_path = "shm";
   if (spec.tune_path != "shm" && spec.tune_path != "tcp" && spec.tune_path != "any") {

@@ -116,6 +116,7 @@ TEST(CampaignSpec, ACampaignThatTunesHasOneRunOfOneRank) {
   EXPECT_EQ(spec->tune_path, "shm");
   EXPECT_EQ(spec->model, "models/openmpi-shm");
   EXPECT_EQ(spec->time_budget_s, 375);
+  EXPECT_EQ(spec->tune_ranks, "2,4");
   EXPECT_EQ(tuned_ranks(*spec), (std::vector<uint32_t>{2, 4}));
   // A campaign that is made again has its complete spec.
   EXPECT_EQ(to_json(*complete_spec(*spec)), to_json(*spec));

@@ -88,6 +88,7 @@ int report_command(const PackOptions& options);
 
 struct ConvertOptions {
   std::string file;
+  bool packed = false;  ///< The file is what pack_command() has written.
   std::string version;  ///< "5.0.7"
   std::string output;   ///< a folder; empty: stripline-TARGET-VERSION
 };

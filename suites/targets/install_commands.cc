@@ -67,13 +67,16 @@ Result<fs::path> unpacked_into(const WorkFolder& folder, const std::string& pack
   return folder / there.files.front().name;
 }
 
-Result<int> install(const InstallOptions& options) {
+// The file that is named, or the first one of what it packs.
+Result<fs::path> file_of(const std::string& name, bool is_packed, const WorkFolder& folder) {
+  if (is_packed) return unpacked_into(folder, name);
   std::error_code error;
+  return fs::absolute(name, error);
+}
+
+Result<int> install(const InstallOptions& options) {
   STRIPLINE_ASSIGN_OR_RETURN(const WorkFolder folder, WorkFolder::create());
-  fs::path file = fs::absolute(options.file, error);
-  if (options.packed) {
-    STRIPLINE_ASSIGN_OR_RETURN(file, unpacked_into(folder, options.file));
-  }
+  STRIPLINE_ASSIGN_OR_RETURN(const fs::path file, file_of(options.file, options.packed, folder));
   STRIPLINE_ASSIGN_OR_RETURN(const ExportRecord record, read_record_of(file));
   STRIPLINE_ASSIGN_OR_RETURN(const Adapter* adapter, adapter_of(record.target));
   if (!record.validated) {
@@ -125,6 +128,10 @@ Result<int> uninstall(const std::string& name) {
   std::error_code error;
   fs::path file = fs::absolute(name, error);
   if (fs::is_directory(file, error)) {
+    if (!fs::exists(file / kRecordName, error)) {
+      std::cout << "Nothing is installed in " << file.string() << '\n';
+      return kExitOk;
+    }
     STRIPLINE_ASSIGN_OR_RETURN(const Json record, read_json_file(file / kRecordName));
     STRIPLINE_ASSIGN_OR_RETURN(const Json* files, get_object(record, "files", "export record"));
     if (files->empty()) return Error(ErrorCode::data_loss, "export record: it lists no file");
@@ -196,8 +203,8 @@ Result<int> convert(const ConvertOptions& options) {
     return Error(ErrorCode::invalid_argument,
                  "'" + options.version + "' is not a valid version: write 5.0 or 5.0.7");
   }
-  std::error_code error;
-  const fs::path file = fs::absolute(options.file, error);
+  STRIPLINE_ASSIGN_OR_RETURN(const WorkFolder work, WorkFolder::create());
+  STRIPLINE_ASSIGN_OR_RETURN(const fs::path file, file_of(options.file, options.packed, work));
   STRIPLINE_ASSIGN_OR_RETURN(const ExportRecord record, read_record_of(file));
   STRIPLINE_ASSIGN_OR_RETURN(const Adapter* adapter, adapter_of(record.target));
   const std::string title(adapter->target().title);
@@ -212,6 +219,7 @@ Result<int> convert(const ConvertOptions& options) {
   std::vector<std::string> comments = targets::leading_comments(text);
   comments.push_back("Converted for " + title + " " + name + ": NOT VALIDATED there, but in " +
                      record.version);
+  std::error_code error;
   const fs::path folder = fs::absolute(
       options.output.empty() ? "stripline-" + record.target + "-" + name : options.output, error);
   STRIPLINE_ASSIGN_OR_RETURN(OtherVersion other,

@@ -197,7 +197,10 @@ void define_export(CLI::App& app, Export& options) {
   verify->add_flag("--json", options.verify.json, "One JSON object in place of tables");
   CLI::App* const install = group->add_subcommand(
       "install", "Install an exported file where programs read it; never over a file of others");
-  add_required(install, "file", options.install.file, "A file that tuning has written", "FILE");
+  add_required(
+      install, "file", options.install.file,
+      "A file that tuning has written, or a server's version, by 'stripline export': NAME@VERSION",
+      "FILE");
   install
       ->add_option("--to", options.install.folder,
                    "Folder (default: where this user's programs read their settings)")
@@ -229,7 +232,12 @@ void define_export(CLI::App& app, Export& options) {
       ->type_name("FILE");
   CLI::App* const convert = group->add_subcommand(
       "convert", "Write an export for another version of its target, where it is not validated");
-  add_required(convert, "file", options.convert.file, "A file that tuning has written", "FILE");
+  add_required(
+      convert, "file", options.convert.file,
+      "A file that tuning has written, or a server's version, by 'stripline export': NAME@VERSION",
+      "FILE");
+  convert->add_flag("--packed", options.convert.packed,
+                    "The file is what 'export pack' has written, or a server published");
   convert->add_option("--for", options.convert.version, "The other version, such as 5.0.7")
       ->type_name("VERSION")
       ->required();

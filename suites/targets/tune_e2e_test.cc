@@ -357,6 +357,13 @@ TEST_F(Tune, AnExportIsInstalledAndTakenAway) {
   EXPECT_EQ(read_file(installed()), before);
   EXPECT_EQ(run(uninstall).exit_code, kExitOk);
   EXPECT_TRUE(fs::is_empty(home() / ".openmpi"));
+  // By its folder, as an agent does it, also once more.
+  const std::vector<std::string> by_folder = {"export", "uninstall",
+                                              (home() / ".openmpi").string()};
+  ASSERT_EQ(run(install).exit_code, kExitOk);
+  EXPECT_EQ(run(by_folder).exit_code, kExitOk);
+  EXPECT_TRUE(fs::is_empty(home() / ".openmpi"));
+  EXPECT_EQ(run(by_folder).exit_code, kExitOk);
   EXPECT_EQ(run({"export", "uninstall", params().string()}).exit_code, kExitBadInput);
   EXPECT_TRUE(fs::exists(params()));
 }

@@ -117,8 +117,7 @@ class Listener {
   void run() {
     std::array<pollfd, 2> fds = {pollfd{channel_.fd(), POLLIN, 0}, pollfd{ended_.get(), POLLIN, 0}};
     while (true) {
-      (void)::poll(fds.data(), fds.size(), -1);
-      if (fds[1].revents != 0) return;
+      // First what is there: poll() does not see what was read with the message before.
       while (true) {
         const auto message = channel_.read(0);
         if (!message.ok()) return raise(cancelled_);
@@ -132,6 +131,8 @@ class Listener {
         }
         answered_.notify_one();
       }
+      (void)::poll(fds.data(), fds.size(), -1);
+      if (fds[1].revents != 0) return;
     }
   }
 

@@ -127,6 +127,14 @@ TEST_F(Targets, AreTunedOnANodeAndTheirSettingsInstalledUntilTheRuntimeChanges) 
   const Finished same = cli(address(), {"model", "diff", "openmpi-shm@1", file});
   EXPECT_EQ(same.out, "no setting differs\n") << same.err;
 
+  // What a server has is converted like a file.
+  const Finished converted =
+      run_program({program("stripline"), "export", "convert", "openmpi-shm@1", "--for", "5.0", "-o",
+                   (folder_ / "converted").string()},
+                  kPatience_s, {{"STRIPLINE_SERVER", address()}});
+  EXPECT_EQ(converted.exit_code, kExitOk) << converted.err << converted.out;
+  EXPECT_TRUE(fs::exists(folder_ / "converted" / "stripline-export.json")) << converted.out;
+
   // A file of somebody else is never replaced, and what a node has rejected is not for all.
   fs::create_directories(installed().parent_path());
   std::ofstream(installed()) << "btl = self\n";

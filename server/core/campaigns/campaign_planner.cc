@@ -454,7 +454,7 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
     assignment.ranks = spec.ranks;
     assignment.run = run;
     assignment.seed = derive_seed(spec.seed, run);
-    assignment.deadline_s = spec.time_budget_s;
+    assignment.deadline_s = tunes ? budget_s(spec) : spec.time_budget_s;
     assignment.stop_rule = stop_rule(spec, point_s);
     assignment.points = ordered;
     plan.runs.push_back(std::move(assignment));

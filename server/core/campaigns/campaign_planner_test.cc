@@ -73,6 +73,10 @@ TEST(CampaignPlanner, TuningHasAPointForEachNumberOfRanks) {
   }
   EXPECT_FALSE(planned->feeds_model);
   EXPECT_EQ(record_of(*planned).planned_run_s, 375);
+  EXPECT_EQ(planned->runs[0].deadline_s, 375);
+  // It searches for as long as both budgets allow.
+  EXPECT_EQ(plan({.fabric = "tune:openmpi", .node_budget_s = 200}, {node})->runs[0].deadline_s,
+            200);
   // What no agent offers is not tuned, and it is no part of the model of a network.
   EXPECT_EQ(plan({.fabric = "tune:mpich"}, {node}).problem().reason, "UNSUPPORTED_FABRIC");
   const auto usual = plan({.fabric = "tcp"}, {node, offer("b")});

@@ -1,6 +1,7 @@
 // What publishers do with versions of models, over a store without a server.
 #include "server/core/models/model_actions.h"
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -9,7 +10,11 @@
 #include "base/json.h"
 #include "server/core/models/fit_job.h"
 #include "server/core/models/model_gate.h"
+#include "server/core/models/published_model.h"
+#include "server/core/models/sentinels.h"
+#include "server/core/models/settings_version.h"
 #include "server/core/reads.h"
+#include "server/testing/packed_settings.h"
 #include "server/testing/saboteur.h"
 #include "server/testing/tuned_store.h"
 
@@ -256,6 +261,78 @@ TEST_F(ModelActionsTest, WhatIsNamedMustBeThere) {
   request.set_name("models/tcp");
   EXPECT_EQ(rollback_label(*coordinator(), *store_, request, kActor).problem().reason,
             "INVALID_FIELD");
+}
+
+// Versions of a model of the target, which go by the validation that they bring.
+TEST_F(ModelActionsTest, SettingsOfAnotherRuntimeAreImportedPromotedAndMarkedStale) {
+  const auto first = import(packed_settings());
+  ASSERT_TRUE(first) << first.problem().message;
+  EXPECT_EQ(first->name(), "models/openmpi/versions/1");
+  EXPECT_EQ(first->state(), v1::ModelVersion::VALIDATED);
+  EXPECT_EQ((*store_->model("openmpi"))->fabric, "target:openmpi");
+  EXPECT_EQ(validate(first->name(), "campaigns/c1").problem().reason, "INVALID_FIELD");
+  EXPECT_EQ(check_of(first->name(), "campaigns/c1").problem().reason, "INVALID_FIELD");
+
+  // One that was not proven gets no label; one that is as good replaces the first.
+  const auto unread = import(packed_settings(true, 0));
+  ASSERT_TRUE(unread) << unread.problem().message;
+  EXPECT_EQ(promote(unread->name(), "stable").problem().reason, "GATE");
+  ASSERT_TRUE(promote(first->name(), "stable"));
+  const auto next =
+      import(packed_settings(true, 3.5, Json::array({compared_settings("NON_INFERIOR", 0.9)})));
+  ASSERT_TRUE(next) << next.problem().message;
+  const auto promoted = promote(next->name(), "stable");
+  ASSERT_TRUE(promoted) << promoted.problem().message;
+
+  // What does not hold any more loses the label to the version of before.
+  const auto back = mark_stale(*coordinator(), *store_, {"openmpi", 3}, "the kernel is another one",
+                               true, kActor);
+  ASSERT_TRUE(back) << back.problem().message;
+  EXPECT_EQ(back->name(), first->name());
+  EXPECT_EQ((*store_->model_version({"openmpi", 3}))->stale, "the kernel is another one");
+  const auto kept = mark_stale(*coordinator(), *store_, {"openmpi", 1}, "the kernel is another one",
+                               false, kActor);
+  ASSERT_TRUE(kept) << kept.problem().message;
+  EXPECT_EQ(current_of(*store_->labels("openmpi"), kStableLabel)->key.version, 1);
+}
+
+TEST_F(ModelActionsTest, SettingsAreStaleOnceTheirTargetHasChangedWhereTheyWereTuned) {
+  const VersionKey key{"openmpi-shm", 1};
+  const std::map<std::string, std::string> then = {{"target.openmpi.version", "4.1.4"}};
+  const auto is_now = [](const std::string& node, const std::string& version) {
+    return NodeRecord{node, "0.1.0", {{"target.openmpi.version", version}}, {"target:openmpi"},
+                      {},   5};
+  };
+  CampaignRecord tuned = campaign(1);
+  tuned.spec = *complete_spec({.fabric = "tune:openmpi"});
+  tuned.state = CampaignState::succeeded;
+  RunRecord finished = run(1, 1);
+  finished.state = RunState::finished;
+  finished.fence = 1;
+  const auto settings = settings_version(packed_settings(), "it");
+  ASSERT_TRUE(settings.ok()) << settings.error().message();
+  Changes changes;
+  changes.campaigns.push_back(tuned);
+  changes.runs.push_back(finished);
+  changes.facts.push_back({finished.key, 1, "a", then});
+  changes.nodes.push_back(is_now("a", "4.1.4"));
+  // One where nothing was tuned says nothing of them.
+  changes.nodes.push_back(is_now("b", "5.0.7"));
+  add_version(changes, key, "target:openmpi", settings->version, {"campaigns/c1"}, 5);
+  apply(changes);
+  ASSERT_TRUE(promote(version_name(key), "stable"));
+
+  const auto served = coordinator();
+  Sentinels sentinels(*served, *store_, {0, StalePolicy::rollback});
+  ASSERT_TRUE(sentinels.tend(100).ok());
+  EXPECT_EQ((*store_->model_version(key))->stale, "");
+  Changes changed;
+  changed.nodes.push_back(is_now("a", "4.1.7"));
+  apply(changed);
+  ASSERT_TRUE(sentinels.tend(101).ok());
+  EXPECT_EQ((*store_->model_version(key))->stale,
+            "on nodes/a the version of openmpi was 4.1.4 and is 4.1.7");
+  EXPECT_EQ(current_of(*store_->labels(key.model), kStableLabel), nullptr);
 }
 
 }  // namespace

@@ -33,6 +33,10 @@ Result<SettingsVersion> settings_version(const std::string& packed, std::string_
 }
 
 Result<FittedModel> tuned_settings(const FitJob& job) {
+  if (job.input.runs == 0) {
+    return Error(ErrorCode::failed_precondition,
+                 "its run has not come to an end; a larger time budget lets it");
+  }
   const std::string target(experiment::tuned_target(job.input.spec.fabric));
   FittedModel kept{.summary = "nothing was found"};
   for (const FitBatch& batch : job.batches) {

@@ -24,8 +24,8 @@ struct SettingsVersion {
 Result<SettingsVersion> settings_version(const std::string& packed, std::string_view what);
 
 /// What a campaign that tunes has brought. Without content where the default settings are kept: the
-/// summary says why. Errors: data_loss for samples that cannot be read, or settings of another
-/// target.
+/// summary says why. Errors: failed_precondition where its run has not finished; data_loss for
+/// samples that cannot be read, or settings of another target.
 Result<FittedModel> tuned_settings(const FitJob& job);
 
 /// What has changed on a node, by its facts, since settings of a target were tuned there: "the

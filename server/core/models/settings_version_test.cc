@@ -3,40 +3,15 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "base/packed_export.h"
 #include "base/sha256.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/experiment/tuning.h"
 #include "server/core/models/model_gate.h"
 #include "server/core/models/model_verdict.h"
+#include "server/testing/packed_settings.h"
 
 namespace stripline::server {
 namespace {
-
-Json check(const char* verdict, double ratio) {
-  return {{"operation", "halo"}, {"ranks", 4},     {"bytes", 1024},
-          {"verdict", verdict},  {"ratio", ratio}, {"lower", ratio}};
-}
-
-// What `stripline export pack` writes, as far as it is read here.
-std::string packed(bool validated, double probe_factor, const Json& checks) {
-  const std::string text = "# Written by Stripline\n";
-  const Json whole = {{"format", kPackedExportFormat},
-                      {"files", {{"rules.conf", text}}},
-                      {"record",
-                       {{"target", "openmpi"},
-                        {"version", "4.1.4"},
-                        {"path", "shm"},
-                        {"host", "a"},
-                        {"time", "2026-01-01T00:00:00Z"},
-                        {"ranks", {2U, 4U}},
-                        {"validated", validated},
-                        {"cells", Json::array()},
-                        {"checks", checks},
-                        {"proof", {{"factor", probe_factor}}},
-                        {"files", {{"rules.conf", sha256_hex(text)}}}}}};
-  return whole.dump();
-}
 
 ModelVersionRecord version_of(const std::string& text) {
   const auto read = settings_version(text, "it");
@@ -47,21 +22,22 @@ ModelVersionRecord version_of(const std::string& text) {
 }
 
 TEST(SettingsVersion, OnlyValidatedOnesThatAreReadPassTheGate) {
-  const Json fast = Json::array({check("NON_INFERIOR", 0.5)});
-  const auto good = version_of(packed(true, 3.5, fast));
+  const Json fast = Json::array({compared_settings("NON_INFERIOR", 0.5)});
+  const auto good = version_of(packed_settings(true, 3.5, fast));
   EXPECT_EQ(verdict_of(good.validation).verdict, Verdict::passed);
   EXPECT_EQ(gate_refusal(good, {.label = kStableLabel}), std::nullopt);
 
-  const auto unread = version_of(packed(true, 0, fast));
-  const auto unvalidated = version_of(packed(false, 3.5, fast));
+  const auto unread = version_of(packed_settings(true, 0, fast));
+  const auto unvalidated = version_of(packed_settings(false, 3.5, fast));
   for (const auto* const one : {&unread, &unvalidated}) {
     EXPECT_EQ(verdict_of(one->validation).verdict, Verdict::unjudged);
     // Whatever a person says.
     EXPECT_NE(gate_refusal(*one, {.label = kStableLabel, .unjudged_reason = "I want it"}),
               std::nullopt);
   }
-  const auto slower = version_of(
-      packed(true, 3.5, Json::array({check("NON_INFERIOR", 0.5), check("INFERIOR", 1.5)})));
+  const auto slower = version_of(packed_settings(
+      true, 3.5,
+      Json::array({compared_settings("NON_INFERIOR", 0.5), compared_settings("INFERIOR", 1.5)})));
   EXPECT_EQ(verdict_of(slower.validation).verdict, Verdict::failed);
   const auto why = gate_refusal(slower, {.label = kStableLabel});
   ASSERT_TRUE(why);
@@ -74,13 +50,15 @@ FitJob job_with(const std::string& result, const std::string& note) {
   series.note = note;
   series.result = result;
   FitJob job;
+  job.input.runs = 1;
   job.input.spec.fabric = "tune:openmpi";
   job.batches.push_back({Json::array({experiment::to_json(series)}).dump()});
   return job;
 }
 
 TEST(SettingsVersion, ACampaignBringsItsPackedExport) {
-  const std::string text = packed(true, 3.5, Json::array({check("NON_INFERIOR", 0.5)}));
+  const std::string text =
+      packed_settings(true, 3.5, Json::array({compared_settings("NON_INFERIOR", 0.5)}));
   const auto found = tuned_settings(job_with(text, ""));
   ASSERT_TRUE(found.ok()) << found.error().message();
   EXPECT_EQ(found->content, text);
@@ -96,6 +74,10 @@ TEST(SettingsVersion, WithoutOneTheDefaultIsKept) {
   ASSERT_TRUE(found.ok()) << found.error().message();
   EXPECT_EQ(found->content, "");
   EXPECT_EQ(found->summary, "nothing is certain to gain");
+  // That is an answer, which a run that was cut short has not given.
+  FitJob unfinished;
+  unfinished.input.spec.fabric = "tune:openmpi";
+  EXPECT_EQ(tuned_settings(unfinished).error().code(), ErrorCode::failed_precondition);
 }
 
 TEST(SettingsVersion, ChangesOfItsBasisAreNamed) {

@@ -1,4 +1,5 @@
-// What agents send: as it comes over the wire, their declarations, and their samples.
+// What agents send: as it comes over the wire, their declarations, their samples, and settings of
+// other runtimes.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,6 +9,7 @@
 #include <google/protobuf/stubs/logging.h>
 
 #include "proto/agent_protocol/wire.h"
+#include "server/core/models/settings_version.h"
 #include "server/core/sessions/declarations.h"
 #include "server/store/point_records.h"
 #include "stripline/v1/agents.pb.h"
@@ -33,5 +35,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   (void)declarations.read({bytes});
   (void)series_of_batch(bytes);
+  (void)settings_version(bytes, "it");
   return 0;
 }
