@@ -122,7 +122,8 @@ void InStep::announce(CallSite site) {
     turns_.begin(instruments, *given_, static_cast<uint32_t>(most));
   }
   const uint64_t messages = 2 * uint64_t{context_.rank_n()};
-  const uint64_t longest = std::bit_width(messages * kGathersOfMessage / decide::kMostAhead);
+  const auto longest =
+      static_cast<uint64_t>(std::bit_width(messages * kGathersOfMessage / decide::kMostAhead));
   next_ = {.arms = 0,
            .turns = turns_.count(),
            .gathers_log2 = static_cast<uint32_t>(std::min(longest, number_)),

@@ -42,7 +42,7 @@ using model::CollectiveOperation;
                        "; it has " + list));
 }
 
-// What is asked for of an operation. `name`: of the call, where that is not the model's.
+// What is asked for of an operation. `name`: of the call, where that is not the model's; a literal.
 struct Asked {
   CollectiveOperation operation = CollectiveOperation::broadcast;
   uint64_t bytes = 0;
@@ -109,7 +109,8 @@ void carry_out(const team& all, detail::ContextState& state, const Asked& asked,
                         request.ranks > 1 &&
                         planned.algorithm != model::default_collective(request.request());
   rma::ComparedCollective* const compared =
-      compares ? state.mechanisms.of<rma::ComparedCollectives>(state).of(all.id(), request, planned)
+      compares ? state.mechanisms.of<rma::ComparedCollectives>(state).of(all.id(), asked.name,
+                                                                         request, planned)
                : nullptr;
   if (compared == nullptr && instruments.trace == nullptr) return perform(planned.algorithm);
   if (compared != nullptr && compared->is_over()) {
@@ -213,7 +214,9 @@ void team::destroy() noexcept {
            !state.mechanisms.async_collectives().active(group_->id);
   });
   group_->barrier.wait(sync::Collective::barrier);
-  state.mechanisms.of<rma::ComparedCollectives>(state).forget(group_->id);
+  if (state.mechanisms.run_guard() != nullptr) {
+    state.mechanisms.of<rma::ComparedCollectives>(state).forget(group_->id);
+  }
   state.mechanisms.groups().remove(group_->id);
   group_ = nullptr;
 }
