@@ -72,7 +72,7 @@ TEST(UpdatePlan, MakesOneHopWithinNodesWhereThatTakesLess) {
   // What a program sets is by nodes, too, where that does not take far more buffers.
   for (const auto& [ranks, expected] : {std::pair(8U, true), std::pair(2U, false)}) {
     request.node_ranks = ranks;
-    const UpdateCandidate in_two = set_update(request, {.hops = 2}).way;
+    const auto [in_two, memory, reason, seconds, before_s, gain] = set_update(request, {.hops = 2});
     EXPECT_EQ(in_two.by_nodes, expected) << ranks;
     EXPECT_EQ(in_two.hops, 2U);
   }

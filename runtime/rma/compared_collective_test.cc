@@ -13,6 +13,7 @@
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
 #include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/loop/testing/model_file.h"
+#include "runtime/rma/context_state.h"
 
 namespace stripline::rma {
 namespace {
@@ -116,6 +117,21 @@ TEST(ComparedCollectives, SumsAreMadeByTheirRules) {
     const double mine = 0.1 * (1 + context.rank_me());
     const double first = all.allreduce(mine, op_add{});
     for (int call = 0; call < 1000; ++call) ASSERT_EQ(all.allreduce(mine, op_add{}), first);
+  });
+}
+
+// The model takes scatters for gathers, whose times are others.
+TEST(ComparedCollectives, ScattersAreNotComparedWithGathers) {
+  on_network(true, "", [](Context& context) {
+    const team all = team::world(context);
+    auto& compared = context.state().mechanisms.of<ComparedCollectives>(context.state());
+    const plan::AskedCollective request{
+        .operation = CollectiveOperation::gather, .ranks = kRanks, .bytes = 8};
+    const plan::CollectivePlan planned{CollectiveAlgorithm::direct, plan::Reason::measured};
+    const ComparedCollective* const gather = compared.of(all.id(), "", request, planned);
+    ASSERT_NE(gather, nullptr);
+    EXPECT_NE(compared.of(all.id(), "scatter", request, planned), gather);
+    EXPECT_EQ(compared.of(all.id(), "", request, planned), gather);
   });
 }
 

@@ -54,7 +54,7 @@ class Buffered final : public Updates {
     for (size_t i = 0; i < count; ++i) {
       const uint64_t random = random_.next();
       Lane& lane = lanes_[(random >> 32U) * buffers_ >> 32U];
-      // Of the lower half, without a division.
+      // From the lower half, without a division.
       const auto cell = static_cast<uint32_t>((random & UINT32_MAX) * cells_ >> 32U);
       if (merges_) {
         uint16_t& position = lane.positions[cell % kPositions];
