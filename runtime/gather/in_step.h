@@ -6,7 +6,8 @@
 // Gathers follow each other in blocks. A block has turns, each of one or more gathers by the same
 // arm, which are timed; then kUntimed gathers by the arm in use, in which the next block is
 // announced. A rank takes the announcement at the end of the last gather of a block, and waits
-// there if it is a whole block ahead of the rank that decides. Block 0 has no turns.
+// there if the rank that decides is not that far. That one waits, before it announces a block, for
+// ranks that have not begun the block two before. Block 0 has no turns.
 #pragma once
 
 #include <cstddef>
