@@ -49,16 +49,18 @@ InStep::InStep(Context& context, Compared compared, CallSite site)
   others_.reserve(context.rank_n());
   for (rank_t rank = 0; rank < context.rank_n(); ++rank) others_.emplace_back(news_of(rank));
   place_ = GatherState::of(context).site_at(site);
-  takes_place_ = !std::exchange(place_->taken, true);
-  if (takes_place_) decide_on_place();
+  claim_place();
 }
 
 InStep::~InStep() {
   if (takes_place_) place_->taken = false;
 }
 
-// What was found out about the same request holds for this plan, too.
-void InStep::decide_on_place() {
+// Unless another plan of the place compares. What was found out about the same request holds for
+// this one, too.
+void InStep::claim_place() {
+  if (takes_place_ || place_->taken) return;
+  takes_place_ = place_->taken = true;
   const OwnerChoice& largest = *compared_.largest;
   if (place_->request == largest.request) return;
   place_->request.emplace(largest.request);
@@ -110,6 +112,7 @@ void InStep::announce(CallSite site) {
   const auto gathers = static_cast<double>(uint64_t{1} << block_.gathers_log2);
   turns_.finish(
       block_.turns, [gathers](uint32_t) { return 1 / gathers; }, [](decide::Trace&, uint32_t) {});
+  claim_place();
   const decide::Instruments instruments = context_.state().mechanisms.instruments();
   const uint64_t number = number_ + 1;
   const uint64_t most = std::min<uint64_t>(decide::kMostAhead, kFirstTurns * number);

@@ -85,7 +85,7 @@ class InStep {
   rma::Landing news_of(rank_t rank) const;
   bool is_announced() const;
   decide::Arm in_use() const { return place_->race().in_use(); }
-  void decide_on_place();
+  void claim_place();
   void announce(CallSite site);
   void take(CallSite site);
 
@@ -100,7 +100,7 @@ class InStep {
 
   // The rank that decides.
   std::shared_ptr<GatherSite> place_;
-  bool takes_place_ = false;  // else another plan of the place is compared, and this one follows
+  bool takes_place_ = false;  // else another plan of the place compares, and this one follows
   std::optional<const plan::GatherDecision> given_;
   decide::GroupExecution<plan::GatherDecision, kArms> turns_;
   double seconds_ = 0;  // of the turn in progress
