@@ -62,7 +62,7 @@ void InStep::claim_place() {
   if (takes_place_ || place_->taken) return;
   takes_place_ = place_->taken = true;
   const OwnerChoice& largest = *compared_.largest;
-  if (place_->request == largest.request) return;
+  if (place_->is_for(largest.request)) return;
   place_->request.emplace(largest.request);
   place_->decide(decide::Arm{1}, largest.decision, kArms, decide::Race::Of::turns);
   const double baseline_s = largest.decision.baseline_s;
