@@ -88,7 +88,9 @@ TEST(Registry, HasTheExperimentsThatModelsAreFittedFrom) {
       {"micro.collective_allgather", {"ring", "bruck", "direct", "linear"}},
       {"micro.collective_all_to_all", {"pairwise", "direct", "bruck"}},
       {"micro.collective_all_to_allv", {"pairwise", "direct"}},
-      {"micro.collective_scan", {"linear", "recursive_doubling", "direct"}}};
+      {"micro.collective_scan", {"linear", "recursive_doubling", "direct"}},
+      {"micro.collective_allgatherv", {"direct", "ring"}},
+      {"micro.collective_reduce_scatter", {"direct", "ring"}}};
   for (const auto& [name, variants] : expected) {
     const Benchmark* benchmark = find_benchmark(name);
     ASSERT_NE(benchmark, nullptr) << name;

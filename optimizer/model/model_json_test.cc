@@ -146,6 +146,18 @@ TEST(ModelJson, RefusesUnknownMembersOfTheVisSections) {
   }
 }
 
+// Models of earlier versions do not have it.
+TEST(ModelJson, KeepsWhatUpdatesTakeThatFindNoneOfTheirCell) {
+  TunedModel model = full_example();
+  model.update->items[0].miss_s = example_parameter(15e-9);
+  model.update->items[1].miss_s.reset();
+  const auto back = parse_model(text_of(model));
+  ASSERT_TRUE(back.ok()) << back.error().message();
+  ASSERT_TRUE(back->update->items[0].miss_s);
+  EXPECT_EQ(back->update->items[0].miss_s->value, 15e-9);
+  EXPECT_FALSE(back->update->items[1].miss_s);
+}
+
 TEST(ModelJson, KeepsTheChoicesForSingleOperations) {
   const auto back = parse_model(text_of(full_example()));
   ASSERT_TRUE(back.ok()) << back.error().message();

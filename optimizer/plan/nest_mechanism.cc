@@ -107,7 +107,8 @@ std::string add_transfers(const NestRequest& request, const NestPlan& plan, Json
       if (transfer.chunk_bytes > 0) {
         row.bytes("chunk_bytes", transfer.chunk_bytes, ", chunks of {}");
       }
-      if (transfer.put_back != VisCandidate{}) {
+      const VisCandidate get = transfer.by(Direction::get, access::Mode::read);
+      if (transfer.put_back != VisCandidate{} && transfer.put_back != get) {
         row.word("put_method", to_string(transfer.put_back.method), ", put by {}")
             .number("put_window", transfer.put_back.window, ", window {}");
       }

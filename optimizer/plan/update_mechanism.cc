@@ -123,9 +123,9 @@ void UpdateMechanism::show(const Update&, const UpdatePlan& plan, Row& row) {
   if (candidate.method != UpdateMethod::buffers) return;
   row.flag("merges", candidate.merges)
       .bytes("buffer_bytes", candidate.buffer_bytes, " of {}")
-      .number("hops", candidate.hops)
-      .say(hops_text(candidate))
-      .bytes("memory_bytes", plan.memory_bytes, ", {} together");
+      .number("hops", candidate.hops);
+  if (candidate.by_nodes) row.flag("by_nodes", true);
+  row.say(hops_text(candidate)).bytes("memory_bytes", plan.memory_bytes, ", {} together");
 }
 
 std::string UpdateMechanism::brief(const UpdatePlan& plan, std::string_view why) {

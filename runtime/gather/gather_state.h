@@ -21,6 +21,14 @@ namespace stripline::gathers {
 struct GatherSite : decide::Site<plan::GatherDecision> {
   std::optional<plan::GatherRequest> request;  ///< what it was decided on for
   bool taken = false;                          ///< by a plan that is there
+
+  /// True if it was decided on for this request, however many gathers its plan is made for: that
+  /// does not change what one of them takes.
+  bool is_for(plan::GatherRequest asked) const {
+    if (!request) return false;
+    asked.uses = request->uses;
+    return *request == asked;
+  }
 };
 
 class GatherState final : public rma::Mechanism {

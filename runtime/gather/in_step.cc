@@ -49,18 +49,20 @@ InStep::InStep(Context& context, Compared compared, CallSite site)
   others_.reserve(context.rank_n());
   for (rank_t rank = 0; rank < context.rank_n(); ++rank) others_.emplace_back(news_of(rank));
   place_ = GatherState::of(context).site_at(site);
-  takes_place_ = !std::exchange(place_->taken, true);
-  if (takes_place_) decide_on_place();
+  claim_place();
 }
 
 InStep::~InStep() {
   if (takes_place_) place_->taken = false;
 }
 
-// What was found out about the same request holds for this plan, too.
-void InStep::decide_on_place() {
+// Unless another plan of the place compares. What was found out about the same request holds for
+// this one, too.
+void InStep::claim_place() {
+  if (takes_place_ || place_->taken) return;
+  takes_place_ = place_->taken = true;
   const OwnerChoice& largest = *compared_.largest;
-  if (place_->request == largest.request) return;
+  if (place_->is_for(largest.request)) return;
   place_->request.emplace(largest.request);
   place_->decide(decide::Arm{1}, largest.decision, kArms, decide::Race::Of::turns);
   const double baseline_s = largest.decision.baseline_s;
@@ -110,6 +112,7 @@ void InStep::announce(CallSite site) {
   const auto gathers = static_cast<double>(uint64_t{1} << block_.gathers_log2);
   turns_.finish(
       block_.turns, [gathers](uint32_t) { return 1 / gathers; }, [](decide::Trace&, uint32_t) {});
+  claim_place();
   const decide::Instruments instruments = context_.state().mechanisms.instruments();
   const uint64_t number = number_ + 1;
   const uint64_t most = std::min<uint64_t>(decide::kMostAhead, kFirstTurns * number);
@@ -122,7 +125,8 @@ void InStep::announce(CallSite site) {
     turns_.begin(instruments, *given_, static_cast<uint32_t>(most));
   }
   const uint64_t messages = 2 * uint64_t{context_.rank_n()};
-  const uint64_t longest = std::bit_width(messages * kGathersOfMessage / decide::kMostAhead);
+  const auto longest =
+      static_cast<uint64_t>(std::bit_width(messages * kGathersOfMessage / decide::kMostAhead));
   next_ = {.arms = 0,
            .turns = turns_.count(),
            .gathers_log2 = static_cast<uint32_t>(std::min(longest, number_)),

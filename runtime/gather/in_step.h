@@ -6,7 +6,8 @@
 // Gathers follow each other in blocks. A block has turns, each of one or more gathers by the same
 // arm, which are timed; then kUntimed gathers by the arm in use, in which the next block is
 // announced. A rank takes the announcement at the end of the last gather of a block, and waits
-// there if it is a whole block ahead of the rank that decides. Block 0 has no turns.
+// there if the rank that decides is not that far. That one waits, before it announces a block, for
+// ranks that have not begun the block two before. Block 0 has no turns.
 #pragma once
 
 #include <cstddef>
@@ -84,7 +85,7 @@ class InStep {
   rma::Landing news_of(rank_t rank) const;
   bool is_announced() const;
   decide::Arm in_use() const { return place_->race().in_use(); }
-  void decide_on_place();
+  void claim_place();
   void announce(CallSite site);
   void take(CallSite site);
 
@@ -99,7 +100,7 @@ class InStep {
 
   // The rank that decides.
   std::shared_ptr<GatherSite> place_;
-  bool takes_place_ = false;  // else another plan of the place is compared, and this one follows
+  bool takes_place_ = false;  // else another plan of the place compares, and this one follows
   std::optional<const plan::GatherDecision> given_;
   decide::GroupExecution<plan::GatherDecision, kArms> turns_;
   double seconds_ = 0;  // of the turn in progress

@@ -504,8 +504,10 @@ TEST(MethodChoice, WhatTakesLongerThanTheBaselineIsGivenUp) {
       EXPECT_EQ(said.pulled_owners, 1U);
       if (guard) {
         EXPECT_GT(said.as_without_model, 300U);
-        // That is known from the first gather of the next plan on.
-        EXPECT_EQ(gather_often(context, *x, index, 5).as_without_model, 5U);
+        // That is known from the first gather of the next plan on; one of them may be a check.
+        EXPECT_GE(gather_often(context, *x, index, 5).as_without_model, 4U);
+        // However many gathers that is for.
+        EXPECT_EQ(gather_often(context, *x, index, 1).as_without_model, 1U);
       } else {
         EXPECT_EQ(said.as_without_model, 0U);
       }

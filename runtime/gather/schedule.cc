@@ -372,7 +372,7 @@ std::vector<Told> Agreement::what_to_tell(const Status& prepared,
 decide::Arm Agreement::first_arm() const {
   const std::optional<OwnerChoice>& largest = choices_.largest_compared();
   const GatherSite* const known = GatherState::of(context_).find_site(site_);
-  const bool same = largest && known != nullptr && known->request == largest->request;
+  const bool same = largest && known != nullptr && known->is_for(largest->request);
   return same ? known->race().in_use() : decide::Arm{1};
 }
 

@@ -24,8 +24,10 @@ namespace {
 // What a body may take longer on copies than on the program's memory, as a part of that.
 constexpr double kUnmeasuredBody = 1;
 
-// Decisions about a nest because owners answer sooner or later than before.
+// Decisions about a nest because owners answer sooner or later than before; and executions in a row
+// by owners that answer sooner until there is one: the owner may be another one each time.
 constexpr uint32_t kMostRedecided = 8;
+constexpr uint32_t kSoonerInARow = 16;
 
 bool has_strided_tiles(const NestLayout& layout) {
   for (uint32_t g = 0; g < layout.whole.groups(); ++g) {
@@ -115,7 +117,10 @@ void NestEngine::follow_delays() {
   if (!use_model_ || site_->users > 0 || site_->redecided == kMostRedecided) return;
   if (!has_strided_tiles(decided())) return;
   const double delay_s = service_delay_of(state_, site_->key, planned_nest());
+  if (delay_s >= site_->service_delay_s) site_->sooner = 0;
   if (delay_s == site_->service_delay_s) return;
+  if (delay_s < site_->service_delay_s && ++site_->sooner < kSoonerInARow) return;
+  site_->sooner = 0;
   site_->service_delay_s = delay_s;
   ++site_->redecided;
   decide(*site_, site_->refinement.planned_s());

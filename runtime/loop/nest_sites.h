@@ -117,6 +117,7 @@ struct NestSite : decide::Site<NestLayout> {
   std::vector<std::vector<access::Piece>> pieces;
   double service_delay_s = 0;  ///< that it was decided on with
   uint32_t redecided = 0;      ///< because that was another one
+  uint32_t sooner = 0;         ///< the latest executions with owners that answer sooner than that
   /// Makes the key refer to them.
   void keep_pieces();
 };

@@ -57,9 +57,10 @@ const plan::CollectivePlan& ComparedCollective::plan() const {
 
 void ComparedCollective::ended(double seconds) { times_[calls_++ >> calls_log2_] += seconds; }
 
-ComparedCollective* ComparedCollectives::of(uint32_t team, const plan::AskedCollective& request,
+ComparedCollective* ComparedCollectives::of(uint32_t team, std::string_view call,
+                                            const plan::AskedCollective& request,
                                             const plan::CollectivePlan& planned) {
-  const Key key{team, request.operation, request.bytes};
+  const Key key{team, call, request.operation, request.bytes};
   const auto known = made_.find(key);
   if (known != made_.end()) return &known->second;
   uint32_t& count = of_team_[team];

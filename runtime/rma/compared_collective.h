@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "optimizer/plan/collective_mechanism.h"
@@ -69,15 +70,16 @@ class ComparedCollectives final : public Mechanism {
   static constexpr const char kName[] = "collectives";
   explicit ComparedCollectives(detail::ContextState&) {}
 
-  /// Null: of the team, as many as there may be are compared already.
-  ComparedCollective* of(uint32_t team, const plan::AskedCollective& request,
+  /// `call`: tells calls apart that the model takes for the same operation. Null: of the team, as
+  /// many as there may be are compared already.
+  ComparedCollective* of(uint32_t team, std::string_view call, const plan::AskedCollective& request,
                          const plan::CollectivePlan& planned);
   /// A team is gone.
   void forget(uint32_t team);
   void add_to(MechanismReport& report) const override;
 
  private:
-  using Key = std::tuple<uint32_t, model::CollectiveOperation, uint64_t>;
+  using Key = std::tuple<uint32_t, std::string_view, model::CollectiveOperation, uint64_t>;
 
   std::map<Key, ComparedCollective> made_;
   std::map<uint32_t, uint32_t> of_team_;  // how many

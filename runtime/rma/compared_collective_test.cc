@@ -13,6 +13,7 @@
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
 #include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/loop/testing/model_file.h"
+#include "runtime/rma/context_state.h"
 
 namespace stripline::rma {
 namespace {
@@ -23,20 +24,24 @@ using model::CollectiveOperation;
 constexpr rank_t kRanks = 9;
 constexpr const char* kNetwork = "emulated:itanium-gm,compute=none,jitter=off";
 
-// By which small blocks are passed on from rank to rank, and small sums are made so, too.
+// By which small blocks are passed on from rank to rank, and small sums are made so, too; and
+// broadcasts as without a model.
 model::TunedModel wrong_model() {
   model::TunedModel wrong = model::example_model();
   wrong.collective.emplace();
-  for (const auto operation : {CollectiveOperation::allgather, CollectiveOperation::allreduce}) {
+  const auto add = [&](CollectiveOperation operation, CollectiveAlgorithm algorithm) {
     wrong.collective->rules.push_back({.operation = operation,
-                                       .algorithm = CollectiveAlgorithm::linear,
+                                       .algorithm = algorithm,
                                        .min_ranks = 2,
                                        .max_ranks = 64,
                                        .from_bytes = 0,
                                        .to_bytes = 4096,
                                        .bytes = 64,
                                        .time_s = model::example_parameter(1e-6)});
-  }
+  };
+  add(CollectiveOperation::allgather, CollectiveAlgorithm::linear);
+  add(CollectiveOperation::allreduce, CollectiveAlgorithm::linear);
+  add(CollectiveOperation::broadcast, CollectiveAlgorithm::binomial);
   return wrong;
 }
 
@@ -119,18 +124,37 @@ TEST(ComparedCollectives, SumsAreMadeByTheirRules) {
   });
 }
 
+// The model takes scatters for gathers, whose times are others.
+TEST(ComparedCollectives, ScattersAreNotComparedWithGathers) {
+  on_network(true, "", [](Context& context) {
+    const team all = team::world(context);
+    auto& compared = context.state().mechanisms.of<ComparedCollectives>(context.state());
+    const plan::AskedCollective request{
+        .operation = CollectiveOperation::gather, .ranks = kRanks, .bytes = 8};
+    const plan::CollectivePlan planned{CollectiveAlgorithm::direct, plan::Reason::measured};
+    const ComparedCollective* const gather = compared.of(all.id(), "", request, planned);
+    ASSERT_NE(gather, nullptr);
+    EXPECT_NE(compared.of(all.id(), "scatter", request, planned), gather);
+    EXPECT_EQ(compared.of(all.id(), "", request, planned), gather);
+  });
+}
+
 TEST(ComparedCollectives, AreTracedWithTheirCommands) {
   ::testing::internal::CaptureStderr();
   on_network(false, "sites", [](Context& context) {
     const team all = team::world(context);
     std::vector<uint64_t> blocks(all.rank_n());
     const uint64_t mine = 7;
-    for (int call = 0; call < 10; ++call) all.allgather(std::span(&mine, 1), blocks);
+    for (int call = 0; call < 10; ++call) {
+      all.allgather(std::span(&mine, 1), blocks);
+      all.broadcast(blocks, 0);  // by the default, which is not shown
+    }
   });
   const std::string said = ::testing::internal::GetCapturedStderr();
   EXPECT_NE(said.find("allgather of 8 B"), std::string::npos) << said;
   EXPECT_NE(said.find("stripline explain collective "), std::string::npos) << said;
   EXPECT_NE(said.find("linear, "), std::string::npos) << said;
+  EXPECT_EQ(said.find("broadcast of "), std::string::npos) << said;
 }
 
 }  // namespace

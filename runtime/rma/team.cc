@@ -42,7 +42,7 @@ using model::CollectiveOperation;
                        "; it has " + list));
 }
 
-// What is asked for of an operation. `name`: of the call, where that is not the model's.
+// What is asked for of an operation. `name`: of the call, where that is not the model's; a literal.
 struct Asked {
   CollectiveOperation operation = CollectiveOperation::broadcast;
   uint64_t bytes = 0;
@@ -87,8 +87,8 @@ bool is_comparable(CollectiveOperation operation) {
   return false;
 }
 
-// Carries out an operation of a team: `perform(algorithm)`. What a rule of the model says is
-// compared with what is done without one.
+// Carries out an operation of a team: `perform(algorithm)`. What a rule of the model says is shown
+// and compared with what is done without one, if that is another algorithm.
 template <typename Perform>
 void carry_out(const team& all, detail::ContextState& state, const Asked& asked, CallSite site,
                const Perform& perform) {
@@ -103,13 +103,16 @@ void carry_out(const team& all, detail::ContextState& state, const Asked& asked,
                                       .in_node = state.memory.all_shared(),
                                       .crowded = state.job.crowded()};
   const plan::CollectivePlan planned = choose(state, request);
-  if (planned.reason != plan::Reason::measured) return perform(planned.algorithm);
+  if (planned.reason != plan::Reason::measured ||
+      planned.algorithm == model::default_collective(request.request())) {
+    return perform(planned.algorithm);
+  }
   const decide::Instruments instruments = state.mechanisms.instruments();
-  const bool compares = instruments.run_guard != nullptr && is_comparable(asked.operation) &&
-                        request.ranks > 1 &&
-                        planned.algorithm != model::default_collective(request.request());
+  const bool compares =
+      instruments.run_guard != nullptr && is_comparable(asked.operation) && request.ranks > 1;
   rma::ComparedCollective* const compared =
-      compares ? state.mechanisms.of<rma::ComparedCollectives>(state).of(all.id(), request, planned)
+      compares ? state.mechanisms.of<rma::ComparedCollectives>(state).of(all.id(), asked.name,
+                                                                         request, planned)
                : nullptr;
   if (compared == nullptr && instruments.trace == nullptr) return perform(planned.algorithm);
   if (compared != nullptr && compared->is_over()) {
@@ -213,7 +216,9 @@ void team::destroy() noexcept {
            !state.mechanisms.async_collectives().active(group_->id);
   });
   group_->barrier.wait(sync::Collective::barrier);
-  state.mechanisms.of<rma::ComparedCollectives>(state).forget(group_->id);
+  if (state.mechanisms.run_guard() != nullptr) {
+    state.mechanisms.of<rma::ComparedCollectives>(state).forget(group_->id);
+  }
   state.mechanisms.groups().remove(group_->id);
   group_ = nullptr;
 }

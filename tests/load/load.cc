@@ -123,9 +123,9 @@ double agent_s_per_million(uint32_t samples_per_point) {
     runner.on_worker_line(0, 0, line);
     runner.flush();
     for (const agent::Action& action : runner.take_actions()) {
-      const auto* tell = std::get_if<agent::TellServer>(&action);
-      if (tell == nullptr || !std::holds_alternative<SampleBatch>(tell->message)) continue;
-      bytes += to_wire(tell->message).SerializeAsString().size();
+      const auto* message = std::get_if<agent::TellServer>(&action);
+      if (message == nullptr || !std::holds_alternative<SampleBatch>(message->message)) continue;
+      bytes += to_wire(message->message).SerializeAsString().size();
       runner.on_ack(++sent);
     }
   }

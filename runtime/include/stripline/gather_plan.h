@@ -23,7 +23,8 @@
 // With a tuned model, what it says is compared with what is done without one while gathers are
 // carried out, and the faster one stays in use. One rank decides for all, which change methods at
 // the same gather: a rank that is several gathers ahead of that one waits for it at the end of
-// wait(), but never in start(). Both methods receive the same elements at the same places.
+// wait(), as it does for ranks that are far behind, but never in start(). Both methods receive the
+// same elements at the same places.
 #pragma once
 
 #include <algorithm>
