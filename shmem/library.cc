@@ -89,6 +89,9 @@ Result<Start> prepare(const Environment& environment, int thread_level, size_t s
                      bytes_text(limits.allocatable_bytes()) + " to give; ask for a smaller one");
   }
   start.options.segment_bytes = static_room(static_bytes) + start.heap_bytes + kSpareBytes;
+  start.options.segment_setting = "SHMEM_SYMMETRIC_SIZE=" + std::to_string(start.heap_bytes) +
+                                  " with room for " + std::to_string(static_room(static_bytes)) +
+                                  " bytes of static data,";
   if (start.options.bulk && thread_level == SHMEM_THREAD_MULTIPLE) {
     return Error(ErrorCode::invalid_argument,
                  "STRIPLINE_BULK (stripline run --bulk) in a program that asks for "

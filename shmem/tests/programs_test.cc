@@ -244,7 +244,12 @@ TEST(OpenShmemEndings, NamePesWithHeapsOfAnotherSize) {
                               "fi; exec " +
                                   program("osh_endings")});
   EXPECT_EQ(ended.exit_code, kExitUsage) << ended.err;
-  EXPECT_NE(ended.err.find("rank 1 has STRIPLINE_SEGMENT_BYTES="), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("rank 1 has SHMEM_SYMMETRIC_SIZE=8388608 with room for "),
+            std::string::npos)
+      << ended.err;
+  EXPECT_NE(ended.err.find(" has SHMEM_SYMMETRIC_SIZE=268435456 with room for "), std::string::npos)
+      << ended.err;
+  EXPECT_EQ(ended.err.find("STRIPLINE_SEGMENT_BYTES"), std::string::npos) << ended.err;
 }
 
 TEST(OpenShmemEndings, ComeBeforeTheStartOfHeapsLargerThanMemory) {
