@@ -15,6 +15,7 @@
 #include "base/quantity.h"
 #include "base/settings.h"
 #include "runtime/bootstrap/bootstrap.h"
+#include "runtime/rma/program_trace.h"
 #include "shmem/environment.h"
 #include "shmem/global_exit.h"
 #include "shmem/order.h"
@@ -309,6 +310,14 @@ void* pointer_to(const char* call, shmem_team_t handle, const void* address, int
   if (rank == here.me()) return const_cast<void*>(address);
   std::byte* const base = here.segment_of(rank);
   return base == nullptr ? nullptr : base + offset;
+}
+
+void pcontrol(int level) {
+  if (the_world == nullptr) return;
+  World& here = *the_world;
+  const Turn turn(here);
+  rma::ProgramTrace* const trace = here.state().job.observers().trace();
+  if (trace != nullptr) trace->set_noting(level != 0);
 }
 
 void info_get_version(int* major, int* minor) {

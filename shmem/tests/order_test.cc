@@ -18,8 +18,8 @@ const Variables kCoalesce = {{"STRIPLINE_COALESCE", "1"}};
 const Variables kBulk = {{"STRIPLINE_BULK", "1"}};
 const Variables kBoth = {{"STRIPLINE_COALESCE", "1"}, {"STRIPLINE_BULK", "1"}};
 
-// Random operations with each seed (`few` of them in a test run), in jobs of these sizes; many seeds
-// in a job of one size each.
+// Random operations with each seed (`few` of them in a test run), in jobs of these sizes; many
+// seeds in a job of one size each.
 void expect_sequential(const std::vector<Arguments>& paths, uint64_t threads,
                        const Variables& variables, const std::vector<int>& jobs_of,
                        uint64_t few = 2) {
