@@ -137,6 +137,8 @@ inline constexpr Known kLoad{"micro.load", {variant::kGet, variant::kPut}};
 
 namespace kernels {
 inline constexpr Known kAnalysis{"kernel.analysis", {"run", "analysis"}};
+inline constexpr Known kBarnes{"kernel.barnes", {"naive", variant::kByHand, variant::kFineRegion}};
+inline constexpr Known kCfd{"kernel.cfd", {"naive", variant::kByHand, variant::kFineRegion}};
 inline constexpr Known kEarthquake{"kernel.earthquake",
                                    {"whole", "inspector", "reordered", "ring"}};
 inline constexpr Known kFiberForce{"kernel.fiber_force",
@@ -166,6 +168,8 @@ inline constexpr Known kPermutation{"kernel.permutation", {"naive", "by_hand", "
 inline constexpr Known kPrkSparse{"kernel.prk_sparse"};
 inline constexpr Known kPrkStencil{"kernel.prk_stencil"};
 inline constexpr Known kPrkTranspose{"kernel.prk_transpose"};
+inline constexpr Known kPsearch{"kernel.psearch",
+                                {"naive", variant::kByHand, variant::kFineRegion}};
 inline constexpr Known kSerialTax{"kernel.serial_tax", {"plain", "access"}};
 inline constexpr Known kSharedHistogram{"kernel.shared_histogram"};
 inline constexpr Known kSobel{"kernel.sobel",
