@@ -56,6 +56,8 @@ inline constexpr const char* kCheck = "check";
 inline constexpr const char* kCombined = "combined";
 inline constexpr const char* kCompute = "compute";
 inline constexpr const char* kCopied = "copied";
+/// Copies in a bulk region that never waits for them, whatever is faster.
+inline constexpr const char* kDeferred = "deferred";
 inline constexpr const char* kEngine = "engine";
 inline constexpr const char* kFineRegion = "fine_region";
 inline constexpr const char* kGet = "get";
@@ -165,6 +167,8 @@ inline constexpr Known kNasIs{"kernel.nas_is"};
 inline constexpr Known kNasMg{"kernel.nas_mg"};
 inline constexpr Known kNasSp{"kernel.nas_sp"};
 inline constexpr Known kPermutation{"kernel.permutation", {"naive", "by_hand", "tuned"}};
+inline constexpr Known kPhases{"kernel.phases",
+                               {"plain", "plain_hand", "bulk", variant::kDeferred}};
 inline constexpr Known kPrkSparse{"kernel.prk_sparse"};
 inline constexpr Known kPrkStencil{"kernel.prk_stencil"};
 inline constexpr Known kPrkTranspose{"kernel.prk_transpose"};

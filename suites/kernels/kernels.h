@@ -43,6 +43,7 @@ Benchmark barnes_benchmark();
 Benchmark psearch_benchmark();
 Benchmark cfd_benchmark();
 Benchmark strided_reads_benchmark();
+Benchmark phases_benchmark();
 Benchmark sparse_cg_benchmark();
 Benchmark earthquake_benchmark();
 Benchmark molecules_benchmark();
