@@ -39,7 +39,7 @@ Task root_of(uint64_t salt) { return {.state = hash_of(salt, 1)}; }
 
 // Looks at a node, and leaves its children: a node has half as many more as there are on its level,
 // on average, and none below the last level.
-void visit(const Task& task, uint64_t last_level, Found& found, std::vector<Task>& left) {
+void look_at(const Task& task, uint64_t last_level, Found& found, std::vector<Task>& left) {
   constexpr uint64_t kOfRoot = 32;
   constexpr uint64_t kMostChildren = 4;
   ++found.nodes;
@@ -59,7 +59,7 @@ Found search_alone(uint64_t salt, uint64_t last_level) {
   while (!left.empty()) {
     const Task task = left.back();
     left.pop_back();
-    visit(task, last_level, found, left);
+    look_at(task, last_level, found, left);
   }
   return found;
 }
@@ -104,7 +104,7 @@ class Search {
     for (size_t i = 0; i < kShare && !own_.empty(); ++i) {
       const Task task = own_.back();
       own_.pop_back();
-      visit(task, last_level_, found_, own_);
+      look_at(task, last_level_, found_, own_);
     }
     if (Work* const work = context_.work()) {
       work->compute(kVisitFlops * static_cast<double>(found_.nodes - before), 0);
@@ -170,6 +170,7 @@ class Search {
 
   void take_one_by_one(global_ptr<uint64_t> pool) {
     const uint64_t tasks = context_.rget(pool);
+    if (tasks == 0) return;
     for (uint64_t i = tasks - taken_of(tasks); i < tasks; ++i) {
       const global_ptr<uint64_t> task = task_at(pool, i);
       const uint64_t state = context_.rget(task);
@@ -183,6 +184,7 @@ class Search {
   void take_in_region(global_ptr<uint64_t> pool) {
     fine_region fine(context_, fine_options_of(point_));
     const uint64_t tasks = fine.value(pool);
+    if (tasks == 0) return;
     std::vector<lazy<uint64_t>> words;
     for (uint64_t i = tasks - taken_of(tasks); i < tasks; ++i) {
       for (size_t word = 0; word < kTaskWords; ++word) {
@@ -197,6 +199,7 @@ class Search {
 
   void take_by_hand(global_ptr<uint64_t> pool) {
     const uint64_t tasks = context_.rget(pool);
+    if (tasks == 0) return;
     const uint64_t taken = taken_of(tasks);
     std::array<uint64_t, kPoolWords> words{};
     context_.rget(task_at(pool, tasks - taken), words.data(), kTaskWords * taken).wait();
