@@ -469,6 +469,20 @@ def fine(args):
             print(f"{kernel}: {100 * mean:.1f} % on average (Chen: {100 * asked:.0f} %): {met(mean >= asked)}.")
 
 
+def loads(args):
+    """Memory in reach, read element by element in a fine-grained region and by plain loads (kernel.serial_tax), in turns. Asked is that a region
+    takes at most 3 % longer. Takes a minute."""
+    need(args.bin / "stripline-bench")
+    rounds = Rounds("elements")
+    for nth in range(args.rounds):
+        for elements in (4096, 65536, 1 << 20):
+            lines = run_job([args.bin / "stripline-bench", "run", "kernel.serial_tax", "--param", f"elements={elements}", "--variant", "loads", "--variant",
+                             "fine_region", "-n", "1", "--fabric", "tcp", "--runs", "1", "--json"], 120)
+            rounds.add(nth, [{"system": line["variant"], "median_s": line["median"]} for line in lines], elements=elements)
+    print_rounds(rounds, ["elements"], lambda *key: key, ["loads", "fine_region"], [("fine_region", "loads")])
+    print_above("fine_region / loads", [ratio_of(r, "fine_region", "loads") for _, r in rounds], 1.03)
+
+
 def strides(args):
     """Two doubles of another rank at a distance from each other, as Chen's figure 6.5: one by one, both in flight (pipelined),
     all bytes from the first to the last one (bounding_box), by a transfer of many regions (packed), and as a fine-grained
@@ -922,6 +936,7 @@ COMPARISONS = {
     shared_updates: [MODEL, BUILD, ("runs", 6)],
     fine: [("models", ""), BUILD, ("ranks", [count])],
     strides: [("models", ""), BUILD],
+    loads: [BUILD, ("rounds", 6)],
     openshmem: [("path", PATHS), ("model", ""), BUILD, ("sandia", ""), ("rounds", 6), ("batches", 20)],
     single_accesses: [("path", PATHS), ("model", ""), BUILD, ("rounds", 5), ("items", 100000)],
     unmodified: [("path", PATHS), ("model", ""), BUILD, ("rounds", 5)],

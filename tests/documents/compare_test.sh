@@ -46,6 +46,7 @@ compare() {
   compare shared_updates model.json . 2
   compare fine "" . 2
   compare strides "" .
+  compare loads . 2
   compare openshmem tcp "" . "" 2 3
   compare openshmem shm model.json . sandia 1 3
   compare single_accesses tcp model.json . 2 1000
