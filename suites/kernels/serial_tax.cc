@@ -31,7 +31,7 @@ double dot_in_region(Context& ctx, global_ptr<double> array, const double* w, si
   return sum;
 }
 
-// The same with loads, which a compiler keeps apart, too: others may store there.
+// The same with loads, which are made one after the other, too: other ranks may store there.
 double dot_one_by_one(const double* data, const double* w, size_t n) {
   double sum = 0;
   for (size_t i = 0; i < n; ++i) sum += *static_cast<const volatile double*>(data + i) * w[i];

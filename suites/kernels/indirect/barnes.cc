@@ -269,7 +269,7 @@ Result<experiment::SampleSeries> run_barnes(Session& session, const experiment::
     }
     // What reads see, but for how sums round, and what octrees are to find: nearly the same.
     constexpr double kRounding = 1e-9;
-    constexpr double kAccuracy = 0.25;
+    constexpr double kAccuracy = 0.15;
     for (size_t i = 0; i < count; ++i) {
       Vector expected{};
       for (rank_t k = 0; k < ranks; ++k) {

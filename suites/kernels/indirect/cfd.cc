@@ -69,7 +69,7 @@ Cell next_cell(const Cell& west, const Cell& east, const Cell& north, const Cell
 constexpr size_t kLevels = 4;
 constexpr size_t kRounds = kLevels - 1;
 uint64_t level_of(std::span<const Cell> patch) {
-  constexpr double kOfLevel = 0.04;
+  constexpr double kOfLevel = 0.06;
   double least = patch.front()[0];
   double most = least;
   for (const Cell& cell : patch) {
