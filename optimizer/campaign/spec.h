@@ -97,7 +97,7 @@ std::vector<double Spec::*> spec_budgets();
 /// `spec` gets the budgets of `asked` that are not 0.
 void change_budgets(Spec& spec, const Spec& asked);
 
-/// Those that are not asked for. The effort must be known.
+/// What is not asked for. The effort must be known.
 void choose_budgets(Spec& spec);
 
 /// For how long a run may be active in all: the time budget, or what the node-seconds allow.

@@ -27,7 +27,7 @@ struct Body {
   double mass = 0;
 };
 
-// Those of a rank are in a slice of space.
+// The bodies of a rank are in a slice of space.
 std::vector<Body> bodies_of(rank_t rank, rank_t ranks, size_t count, uint64_t salt) {
   SplitMix64 random(derive_seed(salt, rank));
   const auto unit = [&] { return static_cast<double>(random.next() >> 11U) * 0x1p-53; };
