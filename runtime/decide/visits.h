@@ -200,7 +200,7 @@ class Visits {
     }
   };
 
-  Method method_of(Arm arm) const {
+  Method method_of([[maybe_unused]] Arm arm) const {
     if constexpr (sizeof...(kOthers) > 0) {
       constexpr std::array<Method, sizeof...(kOthers)> kMore = {kOthers...};
       if (arm > 1) return kMore.at(arm - 2U);
