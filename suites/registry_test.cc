@@ -169,6 +169,7 @@ std::vector<Point> small_points(rank_t ranks) {
         point.params["steps"] = int64_t{3};
         point.params["steps_of_lists"] = int64_t{2};
       }
+      if (e.name == "kernel.serial_tax") point.params["elements"] = int64_t{4096};
       if (e.name == "kernel.phases") {
         point.params["copies"] = int64_t{5};
         point.params["bytes"] = int64_t{72};

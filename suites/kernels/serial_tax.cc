@@ -18,6 +18,7 @@ using experiment::SampleSeries;
 
 // A repetition runs the loop enough times that reading the clock does not count.
 constexpr size_t kElementsPerRepetition = size_t{1} << 20;
+constexpr size_t kSinglePerRepetition = size_t{1} << 16;  // one by one
 
 // The data are small integers; a constant sum in every loop.
 double element(size_t i) { return static_cast<double>(i % 89); }
@@ -53,7 +54,10 @@ Result<SampleSeries> run_serial_tax(Session& session, const experiment::Point& p
       weights[i] = weight(i);
       expected += element(i) * weight(i);
     }
-    const size_t loops = std::max<size_t>(1, kElementsPerRepetition / n);
+    const bool loads = point.variant == "loads";
+    const bool in_region = point.variant == variant::kFineRegion;
+    const size_t loops = std::max<size_t>(
+        1, (loads || in_region ? kSinglePerRepetition : kElementsPerRepetition) / n);
     const double* const w = weights.data();
     const bool plain = point.variant == "plain";
     bool good = true;
@@ -66,9 +70,9 @@ Result<SampleSeries> run_serial_tax(Session& session, const experiment::Point& p
             double sum = 0;
             if (plain) {
               sum = dot(data, w, n);
-            } else if (point.variant == "loads") {
+            } else if (loads) {
               sum = dot_one_by_one(data, w, n);
-            } else if (point.variant == variant::kFineRegion) {
+            } else if (in_region) {
               sum = dot_in_region(ctx, array, w, n);
             } else {
               strip_for(ctx, array, n, {.use_model = false},
