@@ -415,7 +415,8 @@ def updates(args):
 # Kernels with single accesses, their parameters with 16 ranks and more, whether they can fetch again what was read, and
 # the least share of time that Chen (chapter 6) saves.
 FINE_KERNELS = {"sobel": ("rows_per_rank=8 columns=64", True, 0.48), "mcop": ("matrices=64", True, 0.38),
-                "gups": ("updates=1024 log2_cells=16", False, 0.19), "wator": ("rows_per_rank=4 columns=32", True, 0)}
+                "gups": ("updates=1024 log2_cells=16", False, 0.19), "wator": ("rows_per_rank=4 columns=32", True, 0),
+                "barnes": ("bodies_per_rank=16", True, 0.22), "psearch": ("depth=10", True, 0), "cfd": ("", True, 0)}
 THESIS_NETWORKS = ["opteron-vapi", "itanium-gm"]
 FIVE_NETWORKS = ["cloud-ethernet", "itanium-gm", "modern-rdma", "opteron-vapi", "power5-lapi"]
 
@@ -466,7 +467,20 @@ def fine(args):
         mean = statistics.mean(saved)
         if asked:
             print(f"{kernel}: {100 * mean:.1f} % on average (Chen: {100 * asked:.0f} %): {met(mean >= asked)}.")
-    print("\nChen's Barnes and Psearch are not among the kernels.")
+
+
+def loads(args):
+    """Memory in reach, read element by element in a fine-grained region and by plain loads (kernel.serial_tax), in turns. Asked is that a region
+    takes at most 3 % longer. Takes a minute."""
+    need(args.bin / "stripline-bench")
+    rounds = Rounds("elements")
+    for nth in range(args.rounds):
+        for elements in (4096, 65536, 1 << 20):
+            lines = run_job([args.bin / "stripline-bench", "run", "kernel.serial_tax", "--param", f"elements={elements}", "--variant", "loads", "--variant",
+                             "fine_region", "-n", "1", "--fabric", "tcp", "--runs", "1", "--json"], 120)
+            rounds.add(nth, [{"system": line["variant"], "median_s": line["median"]} for line in lines], elements=elements)
+    print_rounds(rounds, ["elements"], lambda *key: key, ["loads", "fine_region"], [("fine_region", "loads")])
+    print_above("fine_region / loads", [ratio_of(r, "fine_region", "loads") for _, r in rounds], 1.03)
 
 
 def strides(args):
@@ -922,6 +936,7 @@ COMPARISONS = {
     shared_updates: [MODEL, BUILD, ("runs", 6)],
     fine: [("models", ""), BUILD, ("ranks", [count])],
     strides: [("models", ""), BUILD],
+    loads: [BUILD, ("rounds", 6)],
     openshmem: [("path", PATHS), ("model", ""), BUILD, ("sandia", ""), ("rounds", 6), ("batches", 20)],
     single_accesses: [("path", PATHS), ("model", ""), BUILD, ("rounds", 5), ("items", 100000)],
     unmodified: [("path", PATHS), ("model", ""), BUILD, ("rounds", 5)],

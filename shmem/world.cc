@@ -372,7 +372,7 @@ void World::fail(const std::string& message) const {
 }
 
 void World::check_block(const char* call, const void* address, size_t bytes) {
-  if (state().job.observers().debug() == nullptr) return;
+  if (state().job.observers().debug() == nullptr || bytes == 0) return;
   const auto offset = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(address) -
                                             reinterpret_cast<uintptr_t>(heap_begin_));
   const Turn turn(*this);

@@ -46,6 +46,8 @@ struct Team {
   int pes = 0;
   int contexts = 0;    ///< that the program asked for
   bool world = false;  ///< PEs have the numbers of the job
+  /// In debug mode: the collective operation that a thread of this PE is in.
+  const char* collective = nullptr;
 };
 
 /// Numbers of groups of the runtime (sync::Group::id). Those of team::split() begin at 1.
@@ -134,6 +136,8 @@ class World {
     }
     return found;
   }
+  /// In debug mode: ends the program for bytes of the heap that are not all of one block.
+  void check_block(const char* call, const void* address, size_t bytes);
   /// Where loads and stores of this process reach a segment; null: they do not.
   std::byte* segment_of(rank_t pe) { return state().memory.reachable(pe); }
 
@@ -269,8 +273,6 @@ class World {
   bool try_complete(CommContext& context);
   std::unique_ptr<rma::InjectionQueue> open_queue();
   [[noreturn]] void fail_address(const char* call, const void* address, size_t bytes) const;
-  /// In debug mode: ends the program for bytes of the heap that are not all of one block.
-  void check_block(const char* call, const void* address, size_t bytes);
 
   std::unique_ptr<Context> context_;
   const rank_t me_;

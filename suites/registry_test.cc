@@ -171,7 +171,20 @@ std::vector<Point> small_points(rank_t ranks) {
         point.params["steps"] = int64_t{3};
         point.params["steps_of_lists"] = int64_t{2};
       }
+      if (e.name == "kernel.serial_tax") point.params["elements"] = int64_t{4096};
+      if (e.name == "kernel.phases") {
+        point.params["copies"] = int64_t{5};
+        point.params["bytes"] = int64_t{72};
+        point.params["compute_us"] = int64_t{1};
+      }
       if (e.name == "kernel.mcop") point.params["matrices"] = int64_t{12};
+      if (e.name == "kernel.barnes") point.params["bodies_per_rank"] = int64_t{6};
+      if (e.name == "kernel.psearch") point.params["depth"] = int64_t{5};
+      if (e.name == "kernel.cfd") {
+        point.params["patches_per_rank"] = int64_t{2};
+        point.params["side"] = int64_t{3};
+        point.params["steps"] = int64_t{2};
+      }
       if (e.name == "kernel.triad") point.params["elements"] = int64_t{300};
       if (e.name == "kernel.tile") {
         point.params["rows"] = int64_t{9};

@@ -21,6 +21,7 @@ void Race::start(Arm arms, Arm first, Of of, bool same) {
   next_ = kBaseline;
   left_ = arms > 1 ? static_cast<Arm>(arms - 1) : Arm{0};
   decided_ = arms <= 2;
+  at_once_ = false;
   runner_up_behind_ = std::numeric_limits<double>::infinity();
   forecasts_ = {};
   baseline_before_s_ = 0;
@@ -100,7 +101,11 @@ void Race::settle(double lead) {
     runner_up_ = loser;
     runner_up_behind_ = lead;
   }
-  if (left_ > 0) return compare(winner, next_challenger(), true);
+  if (left_ > 0) {
+    compare(winner, next_challenger(), true);
+    if (at_once_) guard_.check_at_once();
+    return;
+  }
   decided_ = true;
   if (runner_up_ != loser) compare(winner, runner_up_, true);
 }

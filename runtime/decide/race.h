@@ -51,9 +51,12 @@ class Race {
   /// took before that (plan::Guard::remember()).
   void expect(std::span<const plan::Guard::Forecast> forecasts, double baseline_before_s = 0);
 
-  /// After start(): the first of the other arms is checked as soon as the one in use has been timed
-  /// (plan::Guard::check_at_once()).
-  void check_at_once() { guard_.check_at_once(); }
+  /// After start(): each of the other arms, in turn, is checked as soon as the one in use has been
+  /// timed (plan::Guard::check_at_once()).
+  void check_at_once() {
+    at_once_ = true;
+    guard_.check_at_once();
+  }
   /// This many ranks compare the arms at different times (plan::Guard::share_budget()).
   void share_budget(uint32_t ranks) { guard_.share_budget(ranks); }
 
@@ -106,6 +109,7 @@ class Race {
   Arm next_ = 0;
   Arm left_ = 0;
   bool decided_ = true;
+  bool at_once_ = false;
   Arm runner_up_ = kBaseline;
   double runner_up_behind_ = std::numeric_limits<double>::infinity();
 };

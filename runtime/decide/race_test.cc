@@ -93,6 +93,23 @@ TEST(Race, ComparesAtOnceWhenItIsAskedTo) {
   EXPECT_EQ(race.in_use(), kBaseline);
 }
 
+// One after the other, and then the two fastest as the budget allows.
+TEST(Race, ComparesEachAtOnceWhenItIsAskedTo) {
+  Race race;
+  race.start(3, Arm{1});
+  race.check_at_once();
+  Arms arms({1.5, 1, 0.5});
+  arms.run(race, 4);
+  EXPECT_EQ(arms.tried[kBaseline], 2);
+  EXPECT_EQ(arms.tried[2], 0);
+  arms.run(race, 2);
+  EXPECT_EQ(arms.tried[2], 2);
+  EXPECT_EQ(race.in_use(), 2);
+  arms.run(race, 100);
+  EXPECT_EQ(arms.tried[kBaseline], 2);
+  EXPECT_EQ(arms.tried[2], 102);
+}
+
 TEST(Race, FindsTheFastestOfMany) {
   for (Arm fastest = 0; fastest < 6; ++fastest) {
     for (Arm first = 0; first < 6; ++first) {

@@ -98,6 +98,10 @@ void Trace::Times::add(double predicted, std::optional<double> seconds) {
 
 void Trace::note(CallSite call, uint64_t shape, const Choice& choice, std::optional<double> seconds,
                  std::string_view what, const std::function<std::string()>& command) {
+  if (!noting_) {
+    latest_ = nullptr;
+    return;
+  }
   const std::string_view file = call.file == nullptr ? std::string_view() : call.file;
   Row& row = rows_[{file, call.line, shape}];
   latest_ = &row;

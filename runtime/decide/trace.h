@@ -102,6 +102,8 @@ class Trace {
   /// `command` is asked when the choice is another one than before.
   void note(CallSite call, uint64_t shape, const Choice& choice, std::optional<double> seconds,
             std::string_view what, const std::function<std::string()>& command);
+  /// False: note() does nothing until this is true again.
+  void set_noting(bool noting) { noting_ = noting; }
   /// The site of the execution that was noted last has been demoted.
   void demote() {
     if (latest_ != nullptr) latest_->demoted = true;
@@ -124,6 +126,7 @@ class Trace {
 
   Rows rows_;
   Row* latest_ = nullptr;
+  bool noting_ = true;
 };
 
 }  // namespace stripline::decide

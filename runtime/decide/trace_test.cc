@@ -178,6 +178,23 @@ TEST(Choice, IsOfAnyMechanism) {
   EXPECT_EQ(choice_of<plan::ToyMechanism>({}, whole, {.detail = "of 2"}).detail, "of 2");
 }
 
+TEST(Trace, NotesNothingWhileItIsSwitchedOff) {
+  Trace trace;
+  trace.note(kHere, 1, {}, 1e-6, "get", none);
+  trace.set_noting(false);
+  trace.note({"jacobi.cc", 93}, 1, {}, 1e-6, "get", none);
+  trace.demote();  // of what was not noted
+  trace.set_noting(true);
+  trace.note(kHere, 1, {}, 1e-6, "get", none);
+  size_t rows = 0;
+  trace.for_each([&rows](const Trace::Row& row) {
+    ++rows;
+    EXPECT_EQ(row.executions, 2U);
+    EXPECT_FALSE(row.demoted);
+  });
+  EXPECT_EQ(rows, 1U);
+}
+
 TEST(Trace, ShapesAtOnePlaceAreRowsOfTheirOwn) {
   Trace trace;
   for (uint64_t shape = 1; shape <= 40; ++shape) trace.note(kHere, shape, {}, 1e-6, "get", none);

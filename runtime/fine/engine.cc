@@ -106,7 +106,8 @@ void FineEngine::go_by(plan::FineMethod method) {
   block_shift_ = static_cast<unsigned>(std::countr_zero(plan::fine_block_bytes(costs)));
 }
 
-// What waits for each access in order to compare, and is found to be far slower, need not go on so.
+// What waits for each access, or sends lists, in order to compare, and is found to be far slower,
+// need not go on so.
 void FineEngine::limit_waiting() {
   if (waits_until_s_ == kForever || state_.job.fabric().now_s() < waits_until_s_) return;
   waits_until_s_ = kForever;
@@ -324,6 +325,7 @@ void FineEngine::arrive(Box& box) {
   box.state = State::here;
   ++statistics_.waits;
   end_burst();
+  if (method_ == plan::FineMethod::lists) limit_waiting();
 }
 
 void FineEngine::end_burst() {
@@ -370,8 +372,9 @@ void FineEngine::read_now(const rma::Call& call, global_ptr<const std::byte> sou
   ++tally_.at_once;
   bulk_->before_access();
   if (run_.overlaps(rank, begin, end)) send_writes();
-  const bool keeps =
-      is_active() && options_.keeps && method_ == plan::FineMethod::boxes && bytes > 0;
+  // In lists no such read has a place.
+  const bool in_blocks = method_ == plan::FineMethod::boxes || method_ == plan::FineMethod::lists;
+  const bool keeps = is_active() && options_.keeps && in_blocks && bytes > 0;
   // A program that reads the same value once more waits for it to change.
   const bool polls = std::exchange(last_source_, source) == source;
   Box* box = keeps ? kept(rank, begin, end) : nullptr;

@@ -18,11 +18,13 @@ const Variables kCoalesce = {{"STRIPLINE_COALESCE", "1"}};
 const Variables kBulk = {{"STRIPLINE_BULK", "1"}};
 const Variables kBoth = {{"STRIPLINE_COALESCE", "1"}, {"STRIPLINE_BULK", "1"}};
 
-// Random operations with each seed, in jobs of these sizes; many of them in a job of one size.
+// Random operations with each seed (`few` of them in a test run), in jobs of these sizes; many
+// seeds in a job of one size each.
 void expect_sequential(const std::vector<Arguments>& paths, uint64_t threads,
-                       const Variables& variables, const std::vector<int>& jobs_of) {
+                       const Variables& variables, const std::vector<int>& jobs_of,
+                       uint64_t few = 2) {
   const uint64_t operations = test_size("STRIPLINE_TEST_SHADOW", 6000);
-  const uint64_t seeds = test_size("STRIPLINE_TEST_SHADOW_SEEDS", 2);
+  const uint64_t seeds = test_size("STRIPLINE_TEST_SHADOW_SEEDS", few);
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     for (const auto& path : paths) {
       for (size_t i = 0; i < jobs_of.size(); ++i) {
@@ -48,7 +50,7 @@ TEST(OpenShmemOrder, AgreesWithASequentialProgram) {
 }
 
 TEST(OpenShmemOrder, AgreesWithASequentialProgramOfThreads) {
-  expect_sequential({kMapped, kTcp, kCma, kShm}, 2, {}, {2, 3});
+  expect_sequential({kMapped, kTcp, kCma, kShm}, 2, {}, {2, 3}, 1);
 }
 
 TEST(OpenShmemOrder, CompletesWhatEachThreadHasStarted) {
@@ -77,11 +79,11 @@ TEST(OpenShmemOrder, KeepsTheRulesOfTheStandardWhereAccessesNeedNotWait) {
 
 TEST(OpenShmemOrder, AgreesWithASequentialProgramWhereAccessesNeedNotWait) {
   for (const auto& variables : {kCoalesce, kBulk, kBoth}) {
-    expect_sequential({kTcp, kCma, kEmulated}, 1, variables, {2, 3});
+    expect_sequential({kTcp, kCma, kEmulated}, 1, variables, {2, 3}, 1);
   }
-  expect_sequential({kShm}, 1, kBoth, {3});
+  expect_sequential({kShm}, 1, kBoth, {3}, 1);
   // What several threads add travels together.
-  expect_sequential({kTcp}, 2, kCoalesce, {2, 3});
+  expect_sequential({kTcp}, 2, kCoalesce, {2, 3}, 1);
   expect_passed("threads", kTcp, {}, kCoalesce, {2, 3});
 }
 

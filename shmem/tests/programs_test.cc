@@ -212,6 +212,43 @@ TEST(OpenShmemEndings, NameBlocksThatAreFreedOrTooSmallInDebugMode) {
   }
 }
 
+TEST(OpenShmemEndings, NameBuffersOfCollectivesThatAreFreedInDebugMode) {
+  for (const auto& path : {kMapped, kTcp}) {
+    const Finished ended = ending(path, "buffer", {{"SHMEM_DEBUG", "1"}});
+    EXPECT_EQ(ended.exit_code, kExitUsage) << ended.err;
+    EXPECT_NE(ended.err.find("shmem_long_sum_reduce of 8 bytes at 0x"), std::string::npos)
+        << ended.err;
+  }
+}
+
+// By two threads of a PE, and by PEs that have not made the same calls.
+TEST(OpenShmemEndings, NameCollectivesThatOverlapInDebugMode) {
+  for (const auto& path : {kMapped, kTcp}) {
+    const Finished threads = ending(path, "two threads", {{"SHMEM_DEBUG", "1"}});
+    EXPECT_EQ(threads.exit_code, kExitUsage) << threads.err;
+    EXPECT_NE(threads.err.find("shmem_sync_all while another thread of this PE is in "
+                               "shmem_sync_all on the same team"),
+              std::string::npos)
+        << threads.err;
+    const Finished calls = ending(path, "two calls", {{"SHMEM_DEBUG", "1"}});
+    EXPECT_NE(calls.exit_code, kExitOk);
+    EXPECT_NE(calls.err.find("disagree on collective operation"), std::string::npos) << calls.err;
+    EXPECT_NE(calls.err.find("shmem_long_broadcast"), std::string::npos) << calls.err;
+  }
+}
+
+TEST(OpenShmem, TracesWhatTheProgramAsksFor) {
+  Arguments traced = kTcp;
+  traced.emplace_back("--trace");
+  for (const char* const level : {"0", "1"}) {
+    const Finished ended = ending(traced, std::string("level ") + level);
+    EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+    const std::string said = ended.out + ended.err;
+    EXPECT_NE(said.find("  shmem_long_p"), std::string::npos) << said;
+    EXPECT_EQ(said.find("shmem_long_atomic_inc") != std::string::npos, *level == '1') << said;
+  }
+}
+
 // By a launcher and without one, each with one line: what is not a size, and nothing is assumed.
 TEST(OpenShmemEndings, NameSizesThatAreNone) {
   for (const char* const variable : {"SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE"}) {
@@ -244,7 +281,12 @@ TEST(OpenShmemEndings, NamePesWithHeapsOfAnotherSize) {
                               "fi; exec " +
                                   program("osh_endings")});
   EXPECT_EQ(ended.exit_code, kExitUsage) << ended.err;
-  EXPECT_NE(ended.err.find("rank 1 has STRIPLINE_SEGMENT_BYTES="), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("rank 1 has SHMEM_SYMMETRIC_SIZE=8388608 with room for "),
+            std::string::npos)
+      << ended.err;
+  EXPECT_NE(ended.err.find(" has SHMEM_SYMMETRIC_SIZE=268435456 with room for "), std::string::npos)
+      << ended.err;
+  EXPECT_EQ(ended.err.find("STRIPLINE_SEGMENT_BYTES"), std::string::npos) << ended.err;
 }
 
 TEST(OpenShmemEndings, ComeBeforeTheStartOfHeapsLargerThanMemory) {

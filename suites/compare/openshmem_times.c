@@ -97,9 +97,8 @@ static void swap(size_t bytes, int count) {
 }
 static void compare_swap(size_t bytes, int count) {
   (void)bytes;
-  remote[2] = 0;
-  for (int i = 0; i < count; ++i) target[0] = shmem_long_atomic_compare_swap(&remote[2], i, i + 1, 1);
   (void)shmem_long_atomic_swap(&remote[2], 0, 1);
+  for (int i = 0; i < count; ++i) target[0] = shmem_long_atomic_compare_swap(&remote[2], i, i + 1, 1);
 }
 
 static int put_came(size_t bytes, int count) {

@@ -46,10 +46,12 @@ compare() {
   compare shared_updates model.json . 2
   compare fine "" . 2
   compare strides "" .
+  compare loads . 2
   compare openshmem tcp "" . "" 2 3
   compare openshmem shm model.json . sandia 1 3
   compare single_accesses tcp model.json . 2 1000
   compare unmodified shm "" . 1
+  compare region_choices "" . opteron-vapi 2
   compare neighbours . kept 1 3
   compare neighbours . kept 1 3 node # which is kept
   compare clocks . 2 opteron-vapi | grep -v '^    '
