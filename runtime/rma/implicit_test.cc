@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <span>
 #include <string>
@@ -209,6 +210,8 @@ TEST_P(ImplicitOnNetworks, SmallPutsTravelTogether) {
     const rma::PutCombiner& combiner = context.state().operations.combiner();
     const auto before = context.state().job.fabric().traffic();
     const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    std::vector<uint64_t> values(kPuts);
+    std::iota(values.begin(), values.end(), 0);
     uint64_t bytes = 0;
     for (const std::ptrdiff_t step : {std::ptrdiff_t{3}, std::ptrdiff_t{1}}) {
       const uint64_t messages = combiner.statistics().messages;
@@ -218,8 +221,7 @@ TEST_P(ImplicitOnNetworks, SmallPutsTravelTogether) {
       };
       const uint64_t bytes_before = traveled();
       for (size_t i = 0; i < kPuts; ++i) {
-        const uint64_t value = i;
-        context.rput_nbi(&value, there + static_cast<std::ptrdiff_t>(i) * step, 1);
+        context.rput_nbi(&values[i], there + static_cast<std::ptrdiff_t>(i) * step, 1);
       }
       context.fence();
       // At worst, messages that were sent for their age are half empty.

@@ -147,8 +147,10 @@ TEST_P(ProgressThread, ServesWhatLandsWhileTheProgramComputes) {
       rput_strided(context, column.data(), close, there, apart, extents, options).wait();
       rget_strided(context, there, apart, back.data(), close, extents, options).wait();
       EXPECT_EQ(back, column);
-      for (uint64_t i = 0; i < kPuts; ++i) {
-        context.rput_nbi(&i, there + static_cast<std::ptrdiff_t>(2 * (kRows + i)), 1);
+      std::vector<uint64_t> values(kPuts);
+      for (size_t i = 0; i < kPuts; ++i) {
+        values[i] = i;
+        context.rput_nbi(&values[i], there + static_cast<std::ptrdiff_t>(2 * (kRows + i)), 1);
       }
       context.fence();
       context.rput_signal(column.data(), there, 1, there + kFlag, 1);

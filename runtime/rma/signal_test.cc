@@ -86,6 +86,7 @@ TEST_P(SignalledPut, ManyAtOnceAndToOneself) {
 
 // The target of small puts sends nothing until their writer wants to know.
 TEST_P(SignalledPut, SmallOnesAreOneMessageEach) {
+  const bootstrap::WithoutDebugMode conflicts;  // all go to one place, and are not waited for
   static constexpr uint64_t kPuts = 20;
   on_ranks(2, [](Context& context) {
     const auto data = context.new_symmetric_array<uint64_t>(2 * kPuts);

@@ -174,6 +174,7 @@ TEST_P(UpdateRun, SpreadsPatchesOverTheRowsOfAGrid) {
 // From the second epoch on each cell is sent once, whatever there is between its updates; later
 // ones may be of other cells.
 TEST_P(UpdateRun, OfCellsThatGetManyIsSummedUpFirst) {
+  const bootstrap::WithoutDebugMode summing;  // it sends each update, to see its place
   on_ranks(2, [](Context& context) {
     const auto array = *context.new_symmetric_array<uint64_t>(kCells);
     std::fill_n(context.local(array), kCells, 0);
@@ -204,6 +205,7 @@ TEST_P(UpdateRun, OfCellsThatGetManyIsSummedUpFirst) {
 
 // A rank that sums up sends nothing meanwhile; messages of others run all the same.
 TEST_P(UpdateRun, OfSummedUpCellsServesOthers) {
+  const bootstrap::WithoutDebugMode summing;  // it sends each update, to see its place
   on_ranks(2, [](Context& context) {
     constexpr uint64_t kUpdated = 8;
     const auto array = *context.new_symmetric_array<uint64_t>(kUpdated + 1);

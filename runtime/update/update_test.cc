@@ -459,6 +459,7 @@ TEST_F(UpdateDeathTest, RefusesOptionsThatDoNotExist) {
 
 // With every method: no update is to be found in what is allocated there next.
 TEST_P(Update, WhatHasLeftIsCarriedOutBeforeItsArrayGoes) {
+  const bootstrap::WithoutDebugMode without_debug_mode;  // a mistake, which debug mode finds
   on_ranks(3, [](Context& context) {
     const rank_t me = context.rank_me();
     for (const UpdateMethod method :

@@ -211,17 +211,19 @@ TEST_P(SignalledVisOnNetworks, TheFlagTravelsWithPackedData) {
 // The program drops the future and the flag comes all the same, before the barrier is passed.
 TEST_P(SignalledVis, ABarrierCompletesWhatWasDropped) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(2 * kRows + 5);
+    constexpr uint64_t kFlags = 5 * 2 * kRows;  // behind the rows of each put
+    const auto mine = context.new_symmetric_array<uint64_t>(kFlags + 5);
     ASSERT_TRUE(mine.ok());
     const auto there = context.on_rank(*mine, 1 - context.rank_me());
     const std::vector<uint64_t> values(kRows, 7);
     for (uint64_t i = 0; i < 5; ++i) {
-      rput_strided_signal(context, values.data(), kClose, there, kApart, kExtents,
-                          there + static_cast<std::ptrdiff_t>(2 * kRows + i), i + 1,
+      rput_strided_signal(context, values.data(), kClose,
+                          there + static_cast<std::ptrdiff_t>(2 * kRows * i), kApart, kExtents,
+                          there + static_cast<std::ptrdiff_t>(kFlags + i), i + 1,
                           {.method = static_cast<VisMethod>(i)});
     }
     context.barrier();
-    for (size_t i = 0; i < 5; ++i) EXPECT_EQ(context.local(*mine)[2 * kRows + i], i + 1);
+    for (size_t i = 0; i < 5; ++i) EXPECT_EQ(context.local(*mine)[kFlags + i], i + 1);
     context.barrier();
   });
 }
