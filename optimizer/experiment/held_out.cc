@@ -236,7 +236,7 @@ std::vector<Point> bulk_of(Draw& draw) {
       {"copies", whole(draw.between(1, std::min<uint64_t>(128, kMostPhaseBytes / bytes)))},
       {factor::kBytes, whole(bytes)},
       {factor::kDirection, text(draw.one_of({variant::kGet, variant::kPut}))},
-      {"compute_us", whole(draw.between(1, 1000))}};
+      {factor::kComputeUs, whole(draw.between(1, 1000))}};
   return {{kernels::kPhases.name, variant::kDeferred, problem},
           {kernels::kPhases.name, "plain", problem}};
 }
@@ -339,7 +339,7 @@ std::string describe(const HeldOutProblem& problem) {
     case HeldOutKind::bulk:
       return kind + count_of(number(point, "copies")) + " times " +
              name(point, factor::kDirection) + " of " + count_of(number(point, factor::kBytes)) +
-             " B, " + count_of(number(point, "compute_us")) + " us of computing";
+             " B, " + count_of(number(point, factor::kComputeUs)) + " us of computing";
   }
   return kind;
 }
