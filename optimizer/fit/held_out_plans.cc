@@ -337,6 +337,7 @@ std::optional<size_t> choose_reads(const plan::CompiledPath& path, const HeldOut
   plan::FineRequest request;
   request.reads = number(point, "reads");
   request.boxes = request.reads;
+  request.in_flight = plan::bulk_in_flight(&path);
   if (boxes == "bounding_box") {
     request.boxes = 1;
     request.box_bytes = ((request.reads - 1) * apart + 1) * kElementBytes;
