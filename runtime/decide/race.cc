@@ -103,6 +103,7 @@ void Race::settle(double lead, uint64_t left_out) {
   if (guard_.in_use() != guard_.begun_with() || lead < runner_up_behind_) {
     runner_up_ = loser;
     runner_up_behind_ = lead;
+    runner_up_is_slower_ = guard_.is_sure() || lead >= std::log(kHopeless);
   }
   if (left_ > 0) {
     compare(winner, next_challenger(), true);
@@ -110,7 +111,10 @@ void Race::settle(double lead, uint64_t left_out) {
     return;
   }
   decided_ = true;
-  if (runner_up_ != loser) compare(winner, runner_up_, true);
+  if (runner_up_ == loser) return;
+  compare(winner, runner_up_, true);
+  // Its one check does not show which of the two is faster.
+  if (at_once_ && !runner_up_is_slower_) guard_.check_at_once(left_out);
 }
 
 void Race::demote() {

@@ -114,6 +114,7 @@ class Race {
   bool at_once_ = false;
   Arm runner_up_ = kBaseline;
   double runner_up_behind_ = std::numeric_limits<double>::infinity();
+  bool runner_up_is_slower_ = false;  // beyond the uncertainty of its checks
 };
 
 }  // namespace stripline::decide

@@ -126,6 +126,18 @@ TEST(Race, ComparesEachAtTheSameExecutionsOnAllRanks) {
   }
 }
 
+// The baseline is faster by less than one check can tell: it is checked again as soon as all have
+// been tried.
+TEST(Race, ChecksAgainSoonWhatMayBeFaster) {
+  Race race;
+  race.start(3, Arm{1});
+  race.check_at_once();
+  Arms arms({0.9, 1, 3});
+  arms.run(race, 100);
+  EXPECT_EQ(race.in_use(), kBaseline);
+  EXPECT_EQ(arms.tried[2], 2);
+}
+
 TEST(Race, FindsTheFastestOfMany) {
   for (Arm fastest = 0; fastest < 6; ++fastest) {
     for (Arm first = 0; first < 6; ++first) {
