@@ -247,6 +247,15 @@ int alltoalls(const char* call, shmem_team_t handle, void* dest, const void* sou
   if (here.team == nullptr) return -1;
   if (count == 0) return 0;
   const size_t elements = bytes_of(call, count, here.pes());
+  if (here.world.observed()) {
+    // From the first element to the last one.
+    const auto extent = [&](ptrdiff_t stride) {
+      return bytes_of(call, bytes_of(call, elements - 1, static_cast<size_t>(stride)) + 1,
+                      element_bytes);
+    };
+    check_buffers(call, here.world, bytes_at(source, extent(source_stride)),
+                  bytes_at(dest, extent(dest_stride)));
+  }
   std::vector<std::byte> sent(bytes_of(call, elements, element_bytes));
   std::vector<std::byte> received(sent.size());
   const auto* from = static_cast<const std::byte*>(source);

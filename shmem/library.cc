@@ -316,6 +316,7 @@ void pcontrol(int level) {
   if (the_world == nullptr) return;
   World& here = *the_world;
   const Turn turn(here);
+  const auto inside = here.state().exclusive();
   rma::ProgramTrace* const trace = here.state().job.observers().trace();
   if (trace != nullptr) trace->set_noting(level != 0);
 }

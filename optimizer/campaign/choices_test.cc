@@ -10,7 +10,7 @@
 namespace stripline::campaign {
 namespace {
 
-// Of single reads and of blocking copies, as of loops.
+// Methods of single reads and of blocking copies are raced as those of loops are.
 TEST(Choices, MethodsOfOneProblemAreRaced) {
   using experiment::HeldOutKind;
   for (const HeldOutKind kind : {HeldOutKind::loop, HeldOutKind::fine, HeldOutKind::bulk}) {

@@ -337,6 +337,7 @@ std::optional<size_t> choose_reads(const plan::CompiledPath& path, const HeldOut
   plan::FineRequest request;
   request.reads = number(point, "reads");
   request.boxes = request.reads;
+  request.in_flight = plan::bulk_in_flight(&path);
   if (boxes == "bounding_box") {
     request.boxes = 1;
     request.box_bytes = ((request.reads - 1) * apart + 1) * kElementBytes;
@@ -367,7 +368,7 @@ std::optional<size_t> choose_copies(const plan::CompiledPath& path, const HeldOu
   const Point& point = problem.points.front();
   const uint64_t bytes = number(point, factor::kBytes);
   plan::BulkRequest request;
-  request.compute_s = 1e-6 * static_cast<double>(number(point, "compute_us"));
+  request.compute_s = 1e-6 * static_cast<double>(number(point, factor::kComputeUs));
   request.in_flight = plan::bulk_in_flight(&path);
   bool waits = false;
   if (text(point, factor::kDirection) == variant::kGet) {

@@ -290,7 +290,7 @@ TEST(JudgeDecisions, CopiesAreJudgedByWaitingForThem) {
                                 {{"copies", count},
                                  {factor::kBytes, int64_t{1000}},
                                  {factor::kDirection, std::string(direction)},
-                                 {"compute_us", compute_us}}});
+                                 {factor::kComputeUs, compute_us}}});
     }
     return chosen_of(problem);
   };

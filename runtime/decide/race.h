@@ -52,7 +52,9 @@ class Race {
   void expect(std::span<const plan::Guard::Forecast> forecasts, double baseline_before_s = 0);
 
   /// After start(): each of the other arms, in turn, is checked as soon as the one in use has been
-  /// timed (plan::Guard::check_at_once()).
+  /// timed (plan::Guard::check_at_once()); once, whatever its time says, so that ranks whose times
+  /// differ check the same arm at the same executions. The two that are the fastest by these checks
+  /// are compared further.
   void check_at_once() {
     at_once_ = true;
     guard_.check_at_once();
@@ -91,8 +93,8 @@ class Race {
 
   plan::Guard::Turn of_guard(const Turn& turn) const;
   void compare(Arm holder, Arm challenger, bool same = false);
-  void end_duel();
-  void settle(double lead);
+  void end_duel(const Turn& turn);
+  void settle(double lead, uint64_t left_out = 0);
   void tell_guard();
   Arm next_challenger();
 
@@ -112,6 +114,7 @@ class Race {
   bool at_once_ = false;
   Arm runner_up_ = kBaseline;
   double runner_up_behind_ = std::numeric_limits<double>::infinity();
+  bool runner_up_is_slower_ = false;  // beyond the uncertainty of its checks
 };
 
 }  // namespace stripline::decide

@@ -114,7 +114,8 @@ void Trace::note(CallSite call, uint64_t shape, const Choice& choice, std::optio
     return;
   }
   if (first || row.choice != choice) row.command = command();
-  const bool ties = choice.reason == plan::Reason::tied && row.choice.reason != choice.reason;
+  const auto is_tied = [](const Choice& one) { return one.reason == plan::Reason::tied; };
+  const bool ties = is_tied(row.choice) != is_tied(choice);
   if (!first && (row.choice.unplanned != choice.unplanned || ties)) {
     row.former += std::exchange(row.times, {}).count;
   }

@@ -86,7 +86,7 @@ class Trace {
     std::string simple_text;  ///< the baseline, by the guard
     uint64_t executions = 0;
     Times simple;         ///< of these, those carried out as the baseline by the guard
-    uint64_t former = 0;  ///< of the others, those before there was a plan, or a tie
+    uint64_t former = 0;  ///< of the others, those by an earlier choice, or one that was tried
     Times times;          ///< of the rest
     std::string command;  ///< that explains the choice; empty: there is none
     double took_s() const { return simple.took_s() + times.took_s(); }

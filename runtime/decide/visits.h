@@ -7,7 +7,7 @@
 //     together, because the times of a rank that compares alone are those of the others' method. A
 //     clear loss ends it there; what follows is compared within the budget of guards. Where there
 //     are other methods that no one but the network can tell about, they follow in two visits each,
-//     as soon as the one before is seen to be faster or slower.
+//     whatever the times before were: ranks whose times differ try the same method together.
 //   * With one the first visits go by that, too, and what they do is the request; then a method is
 //     decided on, and compared as all plans are (race.h).
 //

@@ -97,6 +97,11 @@ int main(int argc, char **argv) {
     shmem_free(block);
     shmem_long_sum_reduce(SHMEM_TEAM_WORLD, &value, block, 1);
   }
+  if (strcmp(how, "strides") == 0) {
+    long *const to = shmem_calloc((size_t)pes, sizeof *to);
+    long *const from = shmem_calloc((size_t)pes, sizeof *from);
+    shmem_long_alltoalls(SHMEM_TEAM_WORLD, to, from, 1, 2, 1);
+  }
   if (strcmp(how, "two threads") == 0) { /* the others do not come */
     pthread_t other;
     if (me == 0) {

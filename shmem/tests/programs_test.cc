@@ -212,12 +212,17 @@ TEST(OpenShmemEndings, NameBlocksThatAreFreedOrTooSmallInDebugMode) {
   }
 }
 
-TEST(OpenShmemEndings, NameBuffersOfCollectivesThatAreFreedInDebugMode) {
-  for (const auto& path : {kMapped, kTcp}) {
-    const Finished ended = ending(path, "buffer", {{"SHMEM_DEBUG", "1"}});
+TEST(OpenShmemEndings, NameBuffersOfCollectivesThatAreFreedOrTooSmallInDebugMode) {
+  const auto expect = [](const Arguments& path, const std::string& how, const std::string& text) {
+    const Finished ended = ending(path, how, {{"SHMEM_DEBUG", "1"}});
     EXPECT_EQ(ended.exit_code, kExitUsage) << ended.err;
-    EXPECT_NE(ended.err.find("shmem_long_sum_reduce of 8 bytes at 0x"), std::string::npos)
+    EXPECT_NE(ended.err.find(text), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("not within one block of shmem_malloc"), std::string::npos)
         << ended.err;
+  };
+  for (const auto& path : {kMapped, kTcp}) {
+    expect(path, "buffer", "shmem_long_sum_reduce of 8 bytes at 0x");
+    expect(path, "strides", "shmem_long_alltoalls of 40 bytes at 0x");
   }
 }
 

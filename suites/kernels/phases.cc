@@ -19,7 +19,6 @@ namespace stripline::suites {
 namespace {
 
 constexpr const char* kCopiesFactor = "copies";
-constexpr const char* kComputeFactor = "compute_us";
 constexpr size_t kPhasesOfRun = 8;
 
 uint64_t word_of(rank_t rank, size_t number, uint64_t salt) { return hash_of(salt, rank, number); }
@@ -33,7 +32,7 @@ class Phases {
         memory_(memory),
         copies_(size_param(point, kCopiesFactor)),
         words_(words),
-        compute_s_(1e-6 * static_cast<double>(size_param(point, kComputeFactor))),
+        compute_s_(1e-6 * static_cast<double>(size_param(point, factor::kComputeUs))),
         gets_(experiment::text_param(point, factor::kDirection) == variant::kGet),
         by_hand_(point.variant == kPlainHandVariant),
         private_(copies_ * words) {}
@@ -129,7 +128,7 @@ Benchmark phases_benchmark() {
                                   1 << 20),
                    name_factor(factor::kDirection, "From the next rank, or to it.",
                                {variant::kGet, variant::kPut}),
-                   integer_factor(kComputeFactor, "us", "Computing of a phase.", {0, 100}, 0,
+                   integer_factor(factor::kComputeUs, "us", "Computing of a phase.", {0, 100}, 0,
                                   1'000'000)},
        .metric = {"time_per_phase", "s", true},
        .verification = "All words are compared in every repetition."});

@@ -18,13 +18,13 @@ using experiment::SampleSeries;
 
 // A repetition runs the loop enough times that reading the clock does not count.
 constexpr size_t kElementsPerRepetition = size_t{1} << 20;
-constexpr size_t kSinglePerRepetition = size_t{1} << 16;  // one by one
+constexpr size_t kSinglePerRepetition = size_t{1} << 16;  // of those that are read one by one
 
 // The data are small integers; a constant sum in every loop.
 double element(size_t i) { return static_cast<double>(i % 89); }
 double weight(size_t i) { return static_cast<double>(1 + i % 3); }
 
-// One by one.
+// Each element is a read of a region.
 double dot_in_region(Context& ctx, global_ptr<double> array, const double* w, size_t n) {
   fine_region fine(ctx);
   double sum = 0;
@@ -32,7 +32,8 @@ double dot_in_region(Context& ctx, global_ptr<double> array, const double* w, si
   return sum;
 }
 
-// The same with loads, which are made one after the other, too: other ranks may store there.
+// Each element is a load, which the compiler must make where it stands, as that of a read: other
+// ranks may store there.
 double dot_one_by_one(const double* data, const double* w, size_t n) {
   double sum = 0;
   for (size_t i = 0; i < n; ++i) sum += *static_cast<const volatile double*>(data + i) * w[i];

@@ -140,7 +140,7 @@ size_t pull_by_tree(const Body& body, const Word& word, Vector& force) {
   for (; !left.empty(); ++visits) {
     const size_t node = left.back();
     left.pop_back();
-    // All of them before the first is used.
+    // All are read before the first is used.
     const auto x = word(node, kPlace);
     const auto y = word(node, kPlace + 1);
     const auto z = word(node, kPlace + 2);

@@ -1,7 +1,6 @@
-// kernel.cfd: a compressible flow on patches of a grid that ranks share without an order, with a
-// step that says where the grid is refined; cells of other patches are read one number at a time
-// (as the flow solver of Chen, Optimizing PGAS Programs for Cluster Architectures, 2007, chapter
-// 6).
+// kernel.cfd: a compressible flow on patches of a grid, those beside a patch on other ranks, and
+// then where the grid is to be refined; cells of other patches are read one number at a time (as in
+// the flow solver of Chen, Optimizing PGAS Programs for Cluster Architectures, 2007, chapter 6).
 #include <algorithm>
 #include <array>
 #include <cmath>

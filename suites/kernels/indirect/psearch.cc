@@ -37,14 +37,14 @@ struct Found {
 
 Task root_of(uint64_t salt) { return {.state = hash_of(salt, 1)}; }
 
-// Looks at a node, and leaves its children: a node has half as many more as there are on its level,
-// on average, and none below the last level.
+// Looks at a node, and leaves its children for later. A level has half as many nodes again as the
+// one above it, on average; those of the last level have no children.
 void look_at(const Task& task, uint64_t last_level, Found& found, std::vector<Task>& left) {
   constexpr uint64_t kOfRoot = 32;
-  constexpr uint64_t kMostChildren = 4;
+  constexpr uint64_t kChildCounts = 4;  // 0 to 3
   ++found.nodes;
   found.sum += hash_of(task.state, task.path);
-  uint64_t children = task.depth < last_level ? task.state % kMostChildren : 0;
+  uint64_t children = task.depth < last_level ? task.state % kChildCounts : 0;
   if (task.depth == 0) children = kOfRoot;
   for (uint64_t child = 0; child < children; ++child) {
     left.push_back({.state = hash_of(task.state, child),
@@ -65,7 +65,7 @@ Found search_alone(uint64_t salt, uint64_t last_level) {
 }
 
 // A pool in the segment of each rank: how many tasks there are, and the tasks. Its rank alone puts
-// tasks there, and only when it is empty. Under its lock.
+// tasks there, and only when it is empty. It is changed by who holds its lock.
 constexpr size_t kShare = 8;  // tasks of a pool; nodes that a rank looks at between two calls
 constexpr size_t kPoolWords = 1 + kTaskWords * kShare;
 constexpr double kVisitFlops = 1000;  // what a game has to say of a position
