@@ -106,6 +106,16 @@ struct StripCandidate {
   uint32_t window = 1;       ///< operations in flight; schedule B only
 };
 
+/// Slots that `strips` strips have in buffers: gets, those in flight and the one that is computed
+/// on; puts, a ring of those in flight.
+inline uint64_t strip_slots(Direction direction, Schedule schedule, uint64_t window,
+                            uint64_t strips) {
+  if (schedule == Schedule::vectorised) return 1;
+  if (schedule == Schedule::all_issued) return strips;
+  const uint64_t slots = window + (direction == Direction::get ? 1 : 0);
+  return slots < strips ? slots : strips;
+}
+
 /// A strip size whose cheapest schedule cannot be below `bound_s`, which exceeds the best so far.
 struct StripPruned {
   uint64_t strip_bytes = 0;

@@ -87,18 +87,7 @@ uint64_t LoopEngine::lay_out_slots() {
   }
   slot_bytes_ = align_up(plan().strip_bytes + halo_bytes_);
   whole_in_buffer_ = keeps_ || plan().schedule == plan::Schedule::all_issued;
-  switch (plan().schedule) {
-    case plan::Schedule::vectorised:
-      slots_ = 1;
-      break;
-    case plan::Schedule::all_issued:
-      slots_ = strips_;
-      break;
-    case plan::Schedule::pipelined:
-      slots_ = uint64_t{plan().burst} + (direction_ == plan::Direction::get ? 1 : 0);
-      slots_ = std::min(slots_, strips_);
-      break;
-  }
+  slots_ = plan::strip_slots(direction_, plan().schedule, plan().burst, strips_);
   return whole_in_buffer_ ? whole : slots_ * slot_bytes_;
 }
 
