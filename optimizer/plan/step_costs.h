@@ -9,7 +9,7 @@
 
 namespace stripline::plan::detail {
 
-// Of a transfer, or of several that are in flight together.
+// A transfer, or several that are in flight together.
 struct InFlight {
   double way = 0;    // from injection to completion
   double serve = 0;  // a peer's transfer: peers do the same
