@@ -166,6 +166,11 @@ struct Verdict {
   bool takes_candidate() const { return reason == Reason::tuned; }
 };
 
+/// What is gained by taking `after_s` in place of `before_s`, as a part of that.
+inline double gain_of(double before_s, double after_s) {
+  return before_s > 0 ? 1 - after_s / before_s : 0;
+}
+
 /// The verdict on a request for which no candidate is faster.
 inline Verdict keep_baseline(double baseline_s) {
   return {.predicted_s = baseline_s, .baseline_s = baseline_s};
@@ -185,7 +190,7 @@ template <typename Recorder, typename EachDoubt>
 Verdict weigh(double baseline_s, double best_s, double minimum_gain, const PartsDoubt& parts,
               Recorder& record, const EachDoubt& each_doubt) {
   Verdict verdict = keep_baseline(baseline_s);
-  const double gain = baseline_s > 0 ? 1 - best_s / baseline_s : 0;
+  const double gain = gain_of(baseline_s, best_s);
   double squares = 0;
   const auto visit = [&](Source source, bool of_baseline, double lowest_gain) {
     const double loss = std::max(0.0, gain - lowest_gain);
@@ -285,7 +290,7 @@ typename M::Plan choose(const typename M::Request& request, const typename M::Co
               const Ends ends{corner, source};
               const double before_s = M::seconds(request, *costs, baseline, ends);
               const double after_s = M::seconds(request, *costs, best, ends);
-              lowest = std::min(lowest, before_s > 0 ? 1 - after_s / before_s : 0.0);
+              lowest = std::min(lowest, gain_of(before_s, after_s));
             }
             visit(source, false, lowest);
           });

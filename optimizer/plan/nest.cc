@@ -363,7 +363,7 @@ void each_doubt(NestEvaluator& evaluator, Perturbed before, Perturbed after, con
         evaluator.perturb({corner, source});
         const double before_s = before.time(evaluator, of_before);
         const double after_s = after.time(evaluator, of_after);
-        lowest = std::min(lowest, before_s > 0 ? 1 - after_s / before_s : 0.0);
+        lowest = std::min(lowest, gain_of(before_s, after_s));
       }
     }
     visit(source, false, lowest);

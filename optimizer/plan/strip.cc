@@ -88,10 +88,7 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
                 double nominal_gain, const Visit& visit) {
   CandidateTerms after = evaluator.terms(best, Corner::nominal, compute_s);
   const uint64_t buffer_bytes = evaluator.buffer_bytes(best);
-  const auto gain = [&] {
-    const double before_s = before.time();
-    return before_s > 0 ? 1 - evaluator.time(best, after) / before_s : 0.0;
-  };
+  const auto gain = [&] { return gain_of(before.time(), evaluator.time(best, after)); };
   const auto gain_with_messages = [&] {
     evaluator.set_messages(before, Corner::nominal);
     evaluator.set_messages(after, Corner::nominal);

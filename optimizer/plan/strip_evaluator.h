@@ -327,12 +327,13 @@ class Evaluator {
     return &message == replaced_ ? replacement_ : message;
   }
 
-  TransferCosts message(uint64_t bytes, Corner corner) const {
+  [[gnu::always_inline]] TransferCosts message(uint64_t bytes, Corner corner) const {
     return message_costs(at(bytes, corner), static_cast<double>(bytes), nic_ranks_, sharing(bytes),
                          request_.surroundings.target_polls_only);
   }
   // How many times as long a byte takes as in a network without others.
   double sharing(uint64_t bytes) const {
+    if (load_.empty()) return nic_ranks_;
     return nic_ranks_ * load_.slowdown(request_.surroundings.load, bytes);
   }
 
