@@ -171,6 +171,13 @@ inline double gain_of(double before_s, double after_s) {
   return before_s > 0 ? 1 - after_s / before_s : 0;
 }
 
+/// The lower one of what is gained at either end of an interval: gain(corner).
+template <typename Gain>
+double lowest_at_ends(const Gain& gain) {
+  const double at_low = gain(cost::Corner::low);
+  return std::min(at_low, gain(cost::Corner::high));
+}
+
 /// The verdict on a request for which no candidate is faster.
 inline Verdict keep_baseline(double baseline_s) {
   return {.predicted_s = baseline_s, .baseline_s = baseline_s};
@@ -285,14 +292,11 @@ typename M::Plan choose(const typename M::Request& request, const typename M::Co
     verdict =
         weigh(baseline_s, best_s, M::margin(request, costs), {}, record, [&](const auto& visit) {
           M::each_source(request, [&](Source source) {
-            double lowest = std::numeric_limits<double>::infinity();
-            for (const cost::Corner corner : {cost::Corner::low, cost::Corner::high}) {
-              const Ends ends{corner, source};
-              const double before_s = M::seconds(request, *costs, baseline, ends);
-              const double after_s = M::seconds(request, *costs, best, ends);
-              lowest = std::min(lowest, gain_of(before_s, after_s));
-            }
-            visit(source, false, lowest);
+            visit(source, false, lowest_at_ends([&](cost::Corner corner) {
+                    const Ends ends{corner, source};
+                    return gain_of(M::seconds(request, *costs, baseline, ends),
+                                   M::seconds(request, *costs, best, ends));
+                  }));
           });
         });
   }

@@ -357,16 +357,11 @@ void each_doubt(NestEvaluator& evaluator, Perturbed before, Perturbed after, con
   const auto doubt = [&](Source source) {
     const auto of_before = before.dependence(evaluator, source);
     const auto of_after = after.dependence(evaluator, source);
-    double lowest = nominal_gain;
-    if (of_before.any || of_after.any) {
-      for (const Corner corner : {Corner::low, Corner::high}) {
-        evaluator.perturb({corner, source});
-        const double before_s = before.time(evaluator, of_before);
-        const double after_s = after.time(evaluator, of_after);
-        lowest = std::min(lowest, gain_of(before_s, after_s));
-      }
-    }
-    visit(source, false, lowest);
+    if (!of_before.any && !of_after.any) return visit(source, false, nominal_gain);
+    visit(source, false, lowest_at_ends([&](Corner corner) {
+            evaluator.perturb({corner, source});
+            return gain_of(before.time(evaluator, of_before), after.time(evaluator, of_after));
+          }));
   };
   for (const Source source : {Source::buffers, Source::overhead, Source::body}) doubt(source);
   if (evaluator.estimates_compute()) doubt(Source::compute);

@@ -138,13 +138,11 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
   evaluator.set_messages(after, Corner::nominal);
   if (evaluator.buffers_matter()) {
     // The costs of small and of large buffers come from the same runs, and err together.
-    double lowest = nominal_gain;
-    for (const Corner corner : {Corner::low, Corner::high}) {
-      evaluator.set_buffers(corner);
-      lowest = std::min(lowest, gain_with_work(compute_s));
-    }
+    visit(Source::buffers, false, lowest_at_ends([&](Corner corner) {
+            evaluator.set_buffers(corner);
+            return gain_with_work(compute_s);
+          }));
     evaluator.set_buffers(Corner::nominal);
-    visit(Source::buffers, false, lowest);
   }
   evaluator.set_overhead(Corner::high);
   visit(Source::overhead, false, gain_with_work(compute_s));
@@ -153,9 +151,9 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
   evaluator.set_work(before, Corner::nominal, compute_s);
   visit(Source::body, false, gain());
   if (request.compute_s < 0) {
-    visit(Source::compute, false,
-          std::min(gain_with_work(compute_s_of(request, shape.piece, costs, Corner::low)),
-                   gain_with_work(compute_s_of(request, shape.piece, costs, Corner::high))));
+    visit(Source::compute, false, lowest_at_ends([&](Corner corner) {
+            return gain_with_work(compute_s_of(request, shape.piece, costs, corner));
+          }));
   }
 }
 
