@@ -124,10 +124,7 @@ using NestRecord = Record<NestCandidate, NestPruned>;
 /// rank and, where a nest gets and puts, as many in flight from it.
 inline uint64_t nest_slots(Schedule schedule, uint64_t window, uint64_t steps, bool gets,
                            bool puts) {
-  if (schedule == Schedule::vectorised) return 1;
-  if (schedule == Schedule::all_issued) return steps;
-  const uint64_t slots = 1 + (gets && puts ? 2 * window : window);
-  return slots < steps ? slots : steps;
+  return slots_of(schedule, 1 + (gets && puts ? 2 * window : window), steps);
 }
 
 /// The plan for a nest. Vectorised where no model is known of a path that data take. Pure,

@@ -44,7 +44,6 @@ void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite ca
   nest_ = nest;
   call_ = call;
   out_ = false;
-  computed_s_ = 0;
   compute_ = fetch_ = {};
   check_bounds(call);
   caches_ = loops_.caches(options.data_cache);

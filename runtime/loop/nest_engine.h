@@ -175,8 +175,6 @@ class NestEngine {
   NestTile tile_;
 
   CallSite call_;
-  double out_since_s_ = 0;
-  double computed_s_ = 0;
 };
 
 }  // namespace stripline::detail

@@ -22,6 +22,8 @@ ComparedCollective::ComparedCollective(const plan::AskedCollective& request,
     : planned_(planned),
       baseline_{model::default_collective(request.request()), plan::Reason::guarded} {
   site_.decide(decide::Arm{1}, planned_, kArms, decide::Race::Of::turns);
+  // A rule predicts nothing of either algorithm here.
+  site_.race().check_at_once();
 }
 
 uint64_t ComparedCollective::next(const decide::Instruments& instruments, const Times& longest) {

@@ -74,7 +74,7 @@ void on_network(bool guard, const std::string& trace, const std::function<void(C
 }
 
 TEST(ComparedCollectives, ARuleThatIsWrongIsGivenUp) {
-  constexpr int kMany = 3500;
+  constexpr int kMany = 600;  // the budget of guards allows for no check by then
   double standard_s = 0;
   double by_rule_s = 0;
   double guarded_s = 0;
