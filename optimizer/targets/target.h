@@ -99,6 +99,8 @@ enum class Operations : uint8_t {
   one_sided,  ///< these, and puts and gets of MPI
   symmetric,  ///< puts, gets and atomic operations of OpenSHMEM
   fabric,     ///< messages and reads of libfabric
+  /// Puts and gets, strided ones too, and collectives of GASNet-EX.
+  remote_memory,
 };
 constexpr bool is_mpi(Operations operations) {
   return operations == Operations::messages || operations == Operations::one_sided;

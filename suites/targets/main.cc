@@ -297,6 +297,8 @@ int main(int argc, char** argv) {
   define_tune(app, ucx.target, ucx, false);
   define_tune(app, oshmem.target, oshmem, false);
   define_tune(app, libfabric.target, libfabric, false);
+  TuneOptions gasnet{.target = "gasnet"};
+  define_tune(app, gasnet.target, gasnet, false);
   TryOptions trying;
   define_try(app, trying);
   Sweep sweep;
@@ -331,7 +333,7 @@ int main(int argc, char** argv) {
   }
   const bool sweeps = app.got_subcommand("sweep");
   TuneOptions* chosen = &openmpi;
-  for (TuneOptions* const one : {&mpich, &ucx, &oshmem, &libfabric}) {
+  for (TuneOptions* const one : {&mpich, &ucx, &oshmem, &libfabric, &gasnet}) {
     if (app.got_subcommand(one->target)) chosen = one;
   }
   TuneOptions& options = sweeps ? sweep.options : *chosen;

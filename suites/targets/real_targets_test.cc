@@ -64,7 +64,8 @@ void leave_settings_of_user_out(const std::filesystem::path& home) {
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string_view entry = *one;
     const bool is_setting = entry.starts_with("OMPI_MCA_") || entry.starts_with("MPIR_CVAR_") ||
-                            entry.starts_with("UCX_") || entry.starts_with("FI_");
+                            entry.starts_with("UCX_") || entry.starts_with("FI_") ||
+                            entry.starts_with("GASNET_");
     if (!is_setting) continue;
     names.emplace_back(entry.substr(0, entry.find('=')));
   }
@@ -284,6 +285,9 @@ TEST_P(RealDriver, CarriesOutWhatKnobsAndProgramsNeed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfDebian, RealDriver, ::testing::Values("oshmem", "libfabric"),
+                         [](const auto& info) { return std::string(info.param); });
+// scripts/build_gasnet.sh, with PKG_CONFIG_PATH.
+INSTANTIATE_TEST_SUITE_P(OfItsRepository, RealDriver, ::testing::Values("gasnet"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(RealUcx, ReadsTheFileThatIsExportedAndHasTheDefaultsOfTheTable) {

@@ -62,8 +62,14 @@ void add_checks_of_knobs(const targets::Target& target, const std::vector<uint32
     add_held_out("allreduce", {1024, 262144});
     add_held_out("alltoall", {128, 8192});
   }
+  const bool is_strided = target.operations == targets::Operations::remote_memory;
+  if (is_strided) {
+    add_held_out("strided_put", {512, 16384});
+    add_held_out("strided_get", {512, 16384});
+    add_held_out("reduce", {1024, 262144});
+  }
   const bool has_puts = target.operations == targets::Operations::one_sided ||
-                        target.operations == targets::Operations::symmetric;
+                        target.operations == targets::Operations::symmetric || is_strided;
   if (has_puts) add_held_out("put", {4096, 262144});
   if (target.operations != targets::Operations::messages) add_held_out("get", {4096, 262144});
 }

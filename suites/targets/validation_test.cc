@@ -81,6 +81,7 @@ TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
   };
   EXPECT_TRUE(has_puts("ucx"));
   EXPECT_TRUE(has_puts("oshmem"));
+  EXPECT_TRUE(has_puts("gasnet"));
   EXPECT_FALSE(has_puts("openmpi"));
   EXPECT_FALSE(has_puts("libfabric"));
   // What is held out is not what was fitted.

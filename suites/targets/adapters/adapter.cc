@@ -31,8 +31,9 @@ Status set_path(std::vector<targets::Setting>& settings, std::string_view name,
 }
 
 Result<const Adapter*> find_adapter(const targets::Target& target) {
-  for (const Adapter* const adapter : {&openmpi_adapter(), &mpich_adapter(), &ucx_adapter(),
-                                       &oshmem_adapter(), &libfabric_adapter()}) {
+  for (const Adapter* const adapter :
+       {&openmpi_adapter(), &mpich_adapter(), &ucx_adapter(), &oshmem_adapter(),
+        &libfabric_adapter(), &gasnet_adapter()}) {
     if (adapter->target().name == target.name) return adapter;
   }
   return Error(

@@ -60,8 +60,9 @@ class Adapter {
   virtual std::string compiler() const = 0;
   /// The folder of the driver's sources within that of all; empty: the MPI driver.
   virtual std::string driver_folder() const { return {}; }
-  /// What it is linked with: "-lfabric". None where the compiler is a wrapper.
-  virtual std::vector<std::string> libraries() const { return {}; }
+  /// What comes behind the sources: "-lfabric". None where the compiler is a wrapper. Errors: those
+  /// of a command that is asked for it.
+  virtual Result<std::vector<std::string>> libraries() const { return std::vector<std::string>(); }
   /// The command that starts `ranks` of a program on this host.
   virtual std::vector<std::string> launch(uint32_t ranks, const std::string& program,
                                           const std::vector<std::string>& arguments) const = 0;
@@ -139,6 +140,7 @@ Result<const Adapter*> find_adapter(const targets::Target& target);
 
 const Adapter& openmpi_adapter();
 const Adapter& mpich_adapter();
+const Adapter& gasnet_adapter();
 const Adapter& libfabric_adapter();
 const Adapter& oshmem_adapter();
 const Adapter& ucx_adapter();
