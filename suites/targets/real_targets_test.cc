@@ -245,7 +245,7 @@ TEST_P(RealTarget, EveryAlternativeThatRulesMayNameIsRight) {
   }
 }
 
-// Targets whose driver is not that of MPI.
+// Targets that have knobs alone.
 class RealDriver : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(RealDriver, CarriesOutWhatKnobsAndProgramsNeed) {
@@ -284,7 +284,7 @@ TEST_P(RealDriver, CarriesOutWhatKnobsAndProgramsNeed) {
   EXPECT_EQ(shared_memory_files(digits), files_before);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfDebian, RealDriver, ::testing::Values("oshmem", "libfabric"),
+INSTANTIATE_TEST_SUITE_P(OfDebian, RealDriver, ::testing::Values("oshmem", "libfabric", "ucx"),
                          [](const auto& info) { return std::string(info.param); });
 // scripts/build_gasnet.sh, with PKG_CONFIG_PATH.
 INSTANTIATE_TEST_SUITE_P(OfItsRepository, RealDriver, ::testing::Values("gasnet"),

@@ -570,6 +570,7 @@ std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks
   if (target.operations == targets::Operations::one_sided) {
     add("put", {64, 65536});
     add("get", {64, 65536});
+    add("accumulate", {8, 65536});
   }
   return cells;
 }

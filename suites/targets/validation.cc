@@ -71,6 +71,9 @@ void add_checks_of_knobs(const targets::Target& target, const std::vector<uint32
   const bool has_puts = target.operations == targets::Operations::one_sided ||
                         target.operations == targets::Operations::symmetric || is_strided;
   if (has_puts) add_held_out("put", {4096, 262144});
+  if (target.operations == targets::Operations::one_sided) {
+    add_held_out("accumulate", {1024, 262144});
+  }
   if (target.operations != targets::Operations::messages) add_held_out("get", {4096, 262144});
 }
 

@@ -74,11 +74,16 @@ TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
   EXPECT_EQ(of_knobs(settings, Stage::held_out), (std::set<uint32_t>{4}));
   EXPECT_TRUE(of_knobs({}, Stage::fitted).empty());
   // Knobs of UCX act on one-sided operations.
-  const auto has_puts = [&](const char* name) {
+  const auto has = [&](const char* name, const char* operation) {
     const auto checks = checks_of(named(name), {}, settings, {2, 4}, {});
     return std::ranges::any_of(checks,
-                               [](const Check& one) { return one.asked.operation == "put"; });
+                               [&](const Check& one) { return one.asked.operation == operation; });
   };
+  const auto has_puts = [&](const char* name) { return has(name, "put"); };
+  EXPECT_TRUE(has("ucx", "accumulate"));
+  EXPECT_FALSE(has("oshmem", "accumulate"));
+  EXPECT_TRUE(has("gasnet", "strided_put"));
+  EXPECT_FALSE(has("ucx", "strided_put"));
   EXPECT_TRUE(has_puts("ucx"));
   EXPECT_TRUE(has_puts("oshmem"));
   EXPECT_TRUE(has_puts("gasnet"));
