@@ -443,7 +443,15 @@ TEST_F(Tune, AnExportIsWrittenForAnotherVersion) {
       << read_file(file);
   EXPECT_NE(read_file(file).find("= " + (there / "stripline-rules.conf").string()),
             std::string::npos);
+  // Rules of a node are not followed between nodes.
+  EXPECT_NE(read_file(file).find("coll_han_dynamic_rules_filename = " +
+                                 (there / "stripline-han-rules.conf").string()),
+            std::string::npos)
+      << read_file(file);
+  EXPECT_NE(read_file(there / "stripline-han-rules.conf").find("\n4 1\n0 basic\n"),
+            std::string::npos);
   const Json kept = *read_json_file(there / "stripline-export.json");
+  EXPECT_EQ(kept["files"].size(), 3U);
   EXPECT_EQ(kept["version"], "5.0.7");
   EXPECT_EQ(kept["converted_from"], "4.1.4");
   // It is not installed before it was validated, which is noted where it holds.
@@ -455,6 +463,9 @@ TEST_F(Tune, AnExportIsWrittenForAnotherVersion) {
   const Finished verified = verify(file);
   EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
   EXPECT_EQ(run(install).exit_code, kExitOk);
+  EXPECT_NE(read_file(home() / "mca-params.conf")
+                .find("= " + (home() / "stripline-han-rules.conf").string()),
+            std::string::npos);
 
   const auto json = folder_ / "json";
   ASSERT_EQ(convert("6.0", json).exit_code, kExitOk);

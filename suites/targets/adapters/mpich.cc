@@ -118,10 +118,11 @@ class Mpich : public Adapter {
 
   std::vector<std::string> file_names() const override { return {kFileName, kSelectionName}; }
 
-  Result<std::string> referring(const std::string& text,
-                                const std::filesystem::path& other) const override {
+  Result<std::string> referring(const std::string& text, const std::filesystem::path& folder,
+                                const std::vector<std::string>& others) const override {
     STRIPLINE_ASSIGN_OR_RETURN(auto settings, targets::read_environment(text, "the exported file"));
-    STRIPLINE_RETURN_IF_ERROR(set_path(settings, mpich::kSelectionVariable, other));
+    STRIPLINE_RETURN_IF_ERROR(
+        set_path(settings, mpich::kSelectionVariable, folder, kSelectionName, others));
     STRIPLINE_RETURN_IF_ERROR(targets::check_settings(target(), settings));
     return targets::write_environment(settings, targets::leading_comments(text));
   }
