@@ -463,7 +463,7 @@ TEST_F(Tune, AnExportIsWrittenForAnotherVersion) {
   const Finished verified = verify(file);
   EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
   EXPECT_EQ(run(install).exit_code, kExitOk);
-  EXPECT_NE(read_file(home() / "mca-params.conf")
+  EXPECT_NE(read_file(home() / "stripline-mca-params.conf")
                 .find("= " + (home() / "stripline-han-rules.conf").string()),
             std::string::npos);
 
