@@ -17,6 +17,7 @@
 #include "base/command_output.h"
 #include "base/exit_codes.h"
 #include "base/testing/processes.h"
+#include "optimizer/targets/mpich/mpich.h"
 #include "optimizer/targets/registry.h"
 #include "suites/targets/grid.h"
 #include "suites/targets/launcher.h"
@@ -289,6 +290,18 @@ INSTANTIATE_TEST_SUITE_P(OfDebian, RealDriver, ::testing::Values("oshmem", "libf
 // scripts/build_gasnet.sh, with PKG_CONFIG_PATH.
 INSTANTIATE_TEST_SUITE_P(OfItsRepository, RealDriver, ::testing::Values("gasnet"),
                          [](const auto& info) { return std::string(info.param); });
+
+TEST(RealMpich, NumbersOfAlgorithmsAreReadFromItsDescriptions) {
+  const auto installed = detect(mpich_adapter().target());
+  if (!installed.ok() || to_string(installed->version) != "4.0.2") {
+    GTEST_SKIP() << "MPICH 4.0.2 is not installed here: apt-get install mpich";
+  }
+  const auto variables = output_of({"mpivars"});
+  ASSERT_TRUE(variables.ok()) << variables.error().message();
+  const targets::Renumbering found = targets::mpich::renumbering(*variables);
+  EXPECT_TRUE(found.numbers.empty());
+  EXPECT_TRUE(found.unknown.empty());
+}
 
 TEST(RealUcx, ReadsTheFileThatIsExportedAndHasTheDefaultsOfTheTable) {
   TempFolder folder;

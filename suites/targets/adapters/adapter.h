@@ -74,6 +74,9 @@ class Adapter {
                                           const std::filesystem::path& folder) const = 0;
   /// What lets a driver choose alternatives within a launch.
   virtual Environment selecting() const = 0;
+  /// What the numbers of candidates are in the installed version, where they are others than in
+  /// those that were tried. Errors: those of a command that is asked for them.
+  virtual Result<targets::Renumbering> renumbering() const { return targets::Renumbering(); }
   /// Knobs as environment variables.
   virtual Environment knobs(const std::vector<targets::Setting>& settings) const = 0;
   /// Names of settings that the installed version does not take, whatever their value. None where a
