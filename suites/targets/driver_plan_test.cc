@@ -29,7 +29,7 @@ TEST(DriverPlan, HasTheNumbersOfTheInstalledVersion) {
   renumbering.numbers[{"coll_tuned_bcast_algorithm", 4}] = 7;
   EXPECT_NE(plan_text(plan, renumbering).find("\nvariant coll_tuned_bcast_algorithm=7\n"),
             std::string::npos);
-  // What is read back is told by those of candidates.
+  // The plan itself has those of candidates, by which series are found.
   EXPECT_EQ(plan.variants[1].front().second, 4);
 }
 

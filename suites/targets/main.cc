@@ -133,7 +133,8 @@ void define_tune(CLI::App& app, const std::string& name, TuneOptions& options,
       ->type_name("FOLDER");
   command->add_flag("--json", options.json, "The record as one JSON object, in place of tables");
   command->footer(
-      "Numbers of ranks and sizes that were not measured keep the target's default.\n"
+      "Sizes that were not measured keep the target's default, and so do numbers of ranks, unless\n"
+      "those on both sides, within a factor of two, have the same choice.\n"
       "Nothing else should run here meanwhile.\n");
 }
 

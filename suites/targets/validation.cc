@@ -226,7 +226,19 @@ std::vector<Check> checks_of(const targets::Target& target,
         between.bytes = size_between(choice.cell.bytes, row[i + 1]->cell.bytes);
         if (between.bytes != 0) held_out.push_back(check_of(between, Stage::held_out));
       }
-      // Rules are closed: they hold for no other number of ranks.
+      // Choices may be predicted for ranks between these and the next ones, where both agree.
+      const auto next = std::next(rows.find(key));
+      if (next != rows.end() && next->first.first == key.first) {
+        Cell predicted = choice.cell;
+        predicted.ranks = predicted.ranks_per_node = (key.second + next->first.second) / 2;
+        const bool agree = std::ranges::any_of(next->second, [&](const auto* one) {
+          return one->cell.bytes == choice.cell.bytes && same(one->candidate, choice.candidate);
+        });
+        if (agree && predicted.ranks > key.second + 1) {
+          held_out.push_back(check_of(predicted, Stage::held_out));
+        }
+      }
+      // Rules are closed: they hold for no other number of ranks, unless they are predicted there.
       Cell behind = choice.cell;
       behind.ranks = behind.ranks_per_node = choice.cell.ranks + 1;
       const bool first = i == 0 || row[i - 1]->candidate.id == 0;

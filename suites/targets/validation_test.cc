@@ -60,6 +60,23 @@ TEST(Validation, RanksThatNoRuleMayReachAreHeldOut) {
   EXPECT_EQ(programs, (std::set<uint32_t>{2, 3, 4}));
 }
 
+TEST(Validation, RanksThatChoicesArePredictedForAreHeldOut) {
+  const targets::Target& target = named("openmpi");
+  const auto binomial = target.candidates(targets::Collective::bcast).back();
+  const auto held_out = [&](const targets::Candidate& of_eight) {
+    const std::vector<targets::Choice> choices = {
+        {{targets::Collective::bcast, 4, 4, 1024}, binomial},
+        {{targets::Collective::bcast, 8, 8, 1024}, of_eight}};
+    std::set<uint32_t> ranks;
+    for (const Check& check : checks_of(target, choices, {}, {4, 8}, {})) {
+      if (check.stage == Stage::held_out) ranks.insert(check.asked.ranks);
+    }
+    return ranks;
+  };
+  EXPECT_TRUE(held_out(binomial).contains(6));
+  EXPECT_FALSE(held_out(target.candidates(targets::Collective::bcast).front()).contains(6));
+}
+
 TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
   const targets::Target& target = named("openmpi");
   const auto of_knobs = [&](const std::vector<targets::Setting>& settings, Stage stage) {
