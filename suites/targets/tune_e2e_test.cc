@@ -450,6 +450,9 @@ TEST_F(Tune, AnExportIsWrittenForAnotherVersion) {
       << read_file(file);
   EXPECT_NE(read_file(there / "stripline-han-rules.conf").find("\n4 1\n0 basic\n"),
             std::string::npos);
+  const Finished levels =
+      run({"export", "check", "openmpi", "--rules", (there / "stripline-han-rules.conf").string()});
+  EXPECT_EQ(levels.exit_code, kExitOk) << levels.out << levels.err;
   const Json kept = *read_json_file(there / "stripline-export.json");
   EXPECT_EQ(kept["files"].size(), 3U);
   EXPECT_EQ(kept["version"], "5.0.7");

@@ -260,6 +260,14 @@ Result<HanRules> read_han_rules(std::string_view text, std::string_view what) {
   return Reader(std::move(words), what).read();
 }
 
+bool is_han(std::string_view text) {
+  const auto words = words_in(text, "file");
+  return words.ok() && std::ranges::any_of(*words, [](const Word& word) {
+           const char first = word.text.front();
+           return first >= 'a' && first <= 'z' && !word.text.starts_with("rule-file-version");
+         });
+}
+
 std::string write_han_rules(const HanRules& rules, const std::vector<std::string>& comments) {
   std::string text = comment_block(comments) + std::to_string(rules.collectives.size()) + "\n";
   for (const HanCollective& collective : rules.collectives) {

@@ -61,6 +61,9 @@ struct HanRules {
 /// that do not fit.
 Result<HanRules> read_han_rules(std::string_view text, std::string_view what);
 
+/// True if a rules file has names where a classic one has numbers alone.
+bool is_han(std::string_view text);
+
 /// Reads back as the same rules.
 std::string write_han_rules(const HanRules& rules, const std::vector<std::string>& comments);
 

@@ -118,6 +118,13 @@ TEST(HanRules, HazardsAreFound) {
   EXPECT_EQ(found("1 bcast 1 2 1 1 1 0 han").size(), 0U);
 }
 
+TEST(HanRules, AreKnownByTheirNamesFromClassicOnes) {
+  EXPECT_TRUE(is_han(kExample));
+  EXPECT_FALSE(is_han(kClassic));
+  EXPECT_FALSE(is_han("rule-file-version-2\n1 # bcast\n"));
+  EXPECT_FALSE(is_han(""));
+}
+
 TEST(HanRules, AreEmptyWhereHanLeavesItToOthers) {
   const auto rules = read_rules("1 3 3 0 1 0 0 0 0 4 1 0 2 0 0 5 1 0 0 0 0", "file");
   ASSERT_TRUE(rules.ok());
