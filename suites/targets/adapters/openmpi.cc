@@ -176,6 +176,17 @@ std::string shared_memory_btl(const std::vector<openmpi::Parameter>& parameters)
   return has("btl_sm_") && !has("btl_vader_") ? "sm" : "vader";
 }
 
+// HAN is above coll/tuned from 5.0 on: the text of its file beside these rules; empty: it needs
+// none.
+Result<std::string> levels_here(const openmpi::RulesFile& rules,
+                                const std::vector<std::string>& comments) {
+  const openmpi::HanRules levels = openmpi::han_rules_of(rules);
+  if (levels.collectives.empty()) return std::string();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto parameters, parameters_here());
+  if (shared_memory_btl(parameters) != "sm") return std::string();
+  return openmpi::write_han_rules(levels, comments);
+}
+
 class OpenMpi : public Adapter {
  public:
   const targets::Target& target() const override { return openmpi::target(); }
@@ -280,7 +291,8 @@ class OpenMpi : public Adapter {
                                         const std::vector<std::string>& comments) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const auto rules, openmpi::rules_file(decisions.rules, safety));
     std::string text = rules.collectives.empty() ? "" : openmpi::write_rules(rules, comments);
-    return files_with(decisions.settings, std::move(text), {}, folder, comments);
+    STRIPLINE_ASSIGN_OR_RETURN(std::string levels, levels_here(rules, comments));
+    return files_with(decisions.settings, std::move(text), std::move(levels), folder, comments);
   }
 
   Result<Environment> loading(const std::filesystem::path& file) const override {
