@@ -52,7 +52,7 @@ for step in "${steps[@]}"; do
           name=$target-$path
           rm -rf "${kept:?}/$name"
           check "$name-tuned" "$tune" "$target" --path "$path" --minutes "$minutes" --output "$kept/$name"
-          for file in stripline-mca-params.conf stripline-mpich.env ucx.conf stripline-oshmem.env stripline-libfabric.env; do
+          for file in stripline-mca-params.conf stripline-mpich.env ucx.conf stripline-oshmem.env stripline-libfabric.env stripline-gasnet.env; do
             [ ! -e "$kept/$name/$file" ] || check "$name-verified" "$tune" export verify "$kept/$name/$file"
           done
           has_alternatives "$target" || continue

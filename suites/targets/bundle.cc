@@ -179,18 +179,20 @@ Result<Bundle> moved(const Bundle& bundle, const Adapter& adapter, const fs::pat
   STRIPLINE_ASSIGN_OR_RETURN(Json record, parse_json(bundle.record, "export record"));
   Bundle result{.files = bundle.files};
   const auto names = adapter.file_names();
-  const std::string other = names.size() > 1 ? names.back() : "";
-  std::stable_partition(result.files.begin(), result.files.end(),
-                        [&](const ExportFile& one) { return one.name != other; });
-  ExportFile& first = result.files.front();
-  const bool alone = result.files.size() == 1;
-  if (first.name == other || (!alone && result.files[1].name != other) || result.files.size() > 2) {
+  // What users name may have been installed by another name.
+  const auto is_first = [&](const ExportFile& one) {
+    return std::find(names.begin() + 1, names.end(), one.name) == names.end();
+  };
+  std::stable_partition(result.files.begin(), result.files.end(), is_first);
+  if (std::ranges::count_if(result.files, is_first) != 1) {
     return Error(ErrorCode::data_loss,
                  "these are not the files of an export for " + std::string(adapter.target().title));
   }
+  ExportFile& first = result.files.front();
   if (!name.empty()) first.name = name;
-  STRIPLINE_ASSIGN_OR_RETURN(first.text,
-                             adapter.referring(first.text, alone ? fs::path() : folder / other));
+  std::vector<std::string> others;
+  for (size_t i = 1; i < result.files.size(); ++i) others.push_back(result.files[i].name);
+  STRIPLINE_ASSIGN_OR_RETURN(first.text, adapter.referring(first.text, folder, others));
   Json files = Json::object();
   for (const ExportFile& one : result.files) files[one.name] = sha256_hex(one.text);
   record["files"] = std::move(files);

@@ -133,7 +133,8 @@ void define_tune(CLI::App& app, const std::string& name, TuneOptions& options,
       ->type_name("FOLDER");
   command->add_flag("--json", options.json, "The record as one JSON object, in place of tables");
   command->footer(
-      "Numbers of ranks and sizes that were not measured keep the target's default.\n"
+      "Sizes that were not measured keep the target's default, and so do numbers of ranks, unless\n"
+      "those on both sides, within a factor of two, have the same choice.\n"
       "Nothing else should run here meanwhile.\n");
 }
 
@@ -297,6 +298,8 @@ int main(int argc, char** argv) {
   define_tune(app, ucx.target, ucx, false);
   define_tune(app, oshmem.target, oshmem, false);
   define_tune(app, libfabric.target, libfabric, false);
+  TuneOptions gasnet{.target = "gasnet"};
+  define_tune(app, gasnet.target, gasnet, false);
   TryOptions trying;
   define_try(app, trying);
   Sweep sweep;
@@ -331,7 +334,7 @@ int main(int argc, char** argv) {
   }
   const bool sweeps = app.got_subcommand("sweep");
   TuneOptions* chosen = &openmpi;
-  for (TuneOptions* const one : {&mpich, &ucx, &oshmem, &libfabric}) {
+  for (TuneOptions* const one : {&mpich, &ucx, &oshmem, &libfabric, &gasnet}) {
     if (app.got_subcommand(one->target)) chosen = one;
   }
   TuneOptions& options = sweeps ? sweep.options : *chosen;

@@ -17,6 +17,7 @@
 #include "base/command_output.h"
 #include "base/exit_codes.h"
 #include "base/testing/processes.h"
+#include "optimizer/targets/mpich/mpich.h"
 #include "optimizer/targets/registry.h"
 #include "suites/targets/grid.h"
 #include "suites/targets/launcher.h"
@@ -64,7 +65,8 @@ void leave_settings_of_user_out(const std::filesystem::path& home) {
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string_view entry = *one;
     const bool is_setting = entry.starts_with("OMPI_MCA_") || entry.starts_with("MPIR_CVAR_") ||
-                            entry.starts_with("UCX_") || entry.starts_with("FI_");
+                            entry.starts_with("UCX_") || entry.starts_with("FI_") ||
+                            entry.starts_with("GASNET_");
     if (!is_setting) continue;
     names.emplace_back(entry.substr(0, entry.find('=')));
   }
@@ -244,7 +246,7 @@ TEST_P(RealTarget, EveryAlternativeThatRulesMayNameIsRight) {
   }
 }
 
-// Targets whose driver is not that of MPI.
+// Targets that have knobs alone.
 class RealDriver : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(RealDriver, CarriesOutWhatKnobsAndProgramsNeed) {
@@ -283,8 +285,23 @@ TEST_P(RealDriver, CarriesOutWhatKnobsAndProgramsNeed) {
   EXPECT_EQ(shared_memory_files(digits), files_before);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfDebian, RealDriver, ::testing::Values("oshmem", "libfabric"),
+INSTANTIATE_TEST_SUITE_P(OfDebian, RealDriver, ::testing::Values("oshmem", "libfabric", "ucx"),
                          [](const auto& info) { return std::string(info.param); });
+// scripts/build_gasnet.sh, with PKG_CONFIG_PATH.
+INSTANTIATE_TEST_SUITE_P(OfItsRepository, RealDriver, ::testing::Values("gasnet"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(RealMpich, NumbersOfAlgorithmsAreReadFromItsDescriptions) {
+  const auto installed = detect(mpich_adapter().target());
+  if (!installed.ok() || to_string(installed->version) != "4.0.2") {
+    GTEST_SKIP() << "MPICH 4.0.2 is not installed here: apt-get install mpich";
+  }
+  const auto variables = output_of({"mpivars"});
+  ASSERT_TRUE(variables.ok()) << variables.error().message();
+  const targets::Renumbering found = targets::mpich::renumbering(*variables);
+  EXPECT_TRUE(found.numbers.empty());
+  EXPECT_TRUE(found.unknown.empty());
+}
 
 TEST(RealUcx, ReadsTheFileThatIsExportedAndHasTheDefaultsOfTheTable) {
   TempFolder folder;

@@ -62,7 +62,8 @@ ExportRecord new_record(const Basis& basis, const TuneOptions& options,
   return record;
 }
 
-Decisions decisions_of(const targets::Target& target, const SearchReport& search) {
+Decisions decisions_of(const targets::Target& target, const SearchReport& search,
+                       const SearchOptions& options) {
   Decisions decisions{.settings = search.settings, .choices = search.result.choices};
   std::set<targets::Collective> seen;
   for (const auto& choice : search.result.by_cell) {
@@ -72,10 +73,32 @@ Decisions decisions_of(const targets::Target& target, const SearchReport& search
     for (const auto& other : search.result.by_cell) {
       if (other.cell.collective == collective) of_one.push_back(other);
     }
-    decisions.rules.push_back(targets::closed_rules(
-        collective, of_one, targets::scope_of(target, collective) == Scope::cell));
+    auto rules = targets::closed_rules(collective, of_one,
+                                       targets::scope_of(target, collective) == Scope::cell);
+    if (!search.not_predicted.contains(collective)) {
+      rules =
+          targets::with_predictions(rules, options.grid.ranks, options.processors, options.safety);
+    }
+    decisions.rules.push_back(std::move(rules));
   }
   return decisions;
+}
+
+// A line for each collective that has rules for numbers of ranks which were not measured.
+std::vector<std::string> predictions_in(const Decisions& decisions,
+                                        const std::vector<uint32_t>& measured) {
+  std::vector<std::string> lines;
+  for (const targets::CollectiveRules& rules : decisions.rules) {
+    std::string ranks;
+    for (const targets::RankRules& one : rules.by_ranks) {
+      if (std::ranges::find(measured, one.ranks) != measured.end()) continue;
+      ranks.append(ranks.empty() ? "" : ", ").append(std::to_string(one.ranks));
+    }
+    if (ranks.empty()) continue;
+    lines.push_back("Predicted, as the numbers of ranks on both sides agree: " +
+                    std::string(to_string(rules.collective)) + " of " + ranks + " ranks");
+  }
+  return lines;
 }
 
 // Back to the default: a cell, or all that one decision was about.
@@ -180,14 +203,18 @@ class Tuning {
 
   // What was found, as files that will be in this folder.
   Result<std::vector<ExportFile>> files_in(const fs::path& folder) const {
-    const Decisions decisions = decisions_of(adapter_.target(), record_.search);
+    const Decisions decisions = decisions_of(adapter_.target(), record_.search, search_);
     if (decisions.empty()) return std::vector<ExportFile>();
     const std::string use =
         !options_.use.empty()
             ? options_.use
             : "To validate it again, and that it is read: stripline export verify " +
                   (folder_ / "FILE").string();
-    return adapter_.files(decisions, search_.safety, folder, comments_of(record_, use));
+    std::vector<std::string> comments = comments_of(record_, use);
+    for (std::string& line : predictions_in(decisions, search_.grid.ranks)) {
+      comments.push_back(std::move(line));
+    }
+    return adapter_.files(decisions, search_.safety, folder, comments);
   }
 
   // What is left after validation, where anything departs. A cell that went back has the default's
@@ -289,8 +316,15 @@ class Tuning {
       STRIPLINE_RETURN_IF_ERROR(write_files());
       if (!tried_.empty()) return true;
     }
+    const Decisions decisions = decisions_of(adapter_.target(), record_.search, search_);
     for (const Checked& one : checked) {
       if (one.check.of_knobs && knobs_lose) continue;
+      if (is_predicted(one.check, decisions) && is_slower(one)) {
+        record_.search.not_predicted.insert(one.check.cell.collective);
+        tell_(std::string(to_string(one.check.cell.collective)) +
+              ": no predictions for numbers of ranks that were not measured, as one is slower");
+        continue;
+      }
       const auto accused = accused_by(one, result);
       for (const Cell& cell : accused) demote(adapter_.target(), cell, result);
       if (accused.empty()) kept.push_back(one);
@@ -322,6 +356,18 @@ class Tuning {
       knob.failure = "validation found something slower with the knobs that gained";
     }
     record_.search.settings.clear();
+  }
+
+  // True if a comparison is of ranks that were not measured, and these decisions have a choice
+  // there.
+  bool is_predicted(const Check& check, const Decisions& decisions) const {
+    if (check.stage != Stage::held_out || check.of_knobs) return false;
+    const auto ranks = targets::predictable_ranks(search_.grid.ranks, search_.processors);
+    if (std::ranges::find(ranks, check.cell.ranks) == ranks.end()) return false;
+    return std::ranges::any_of(decisions.rules, [&](const targets::CollectiveRules& one) {
+      return one.collective == check.cell.collective &&
+             targets::chosen_by(one, check.cell.ranks, check.cell.bytes) != nullptr;
+    });
   }
 
   // True if a comparison is of a cell that is at the default by now.

@@ -1,6 +1,5 @@
-// stripline-tune from beginning to end, with programs that stand for Open MPI and UCX
-// (testing/fake_openmpi.py, testing/fake_ucx.py) and make times up, so that what is found does not
-// depend on this host.
+// stripline-tune from beginning to end, with programs that stand for Open MPI, UCX and GASNet-EX
+// (testing/fake_*.py) and make times up, so that what is found does not depend on this host.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -56,6 +55,7 @@ class Tune : public ::testing::Test {
                        {{"PATH", (folder_ / "bin").string() + ":" + path},
                         {"FAKE_OPENMPI", wrongs},
                         {"FAKE_UCX", wrongs},
+                        {"FAKE_GASNET", wrongs},
                         {"FAKE_SITE", site().string()},
                         {"HOME", home().string()},
                         {"XDG_STATE_HOME", (folder_ / "state").string()}});
@@ -443,7 +443,18 @@ TEST_F(Tune, AnExportIsWrittenForAnotherVersion) {
       << read_file(file);
   EXPECT_NE(read_file(file).find("= " + (there / "stripline-rules.conf").string()),
             std::string::npos);
+  // Rules of a node are not followed between nodes.
+  EXPECT_NE(read_file(file).find("coll_han_dynamic_rules_filename = " +
+                                 (there / "stripline-han-rules.conf").string()),
+            std::string::npos)
+      << read_file(file);
+  EXPECT_NE(read_file(there / "stripline-han-rules.conf").find("\n4 1\n0 basic\n"),
+            std::string::npos);
+  const Finished levels =
+      run({"export", "check", "openmpi", "--rules", (there / "stripline-han-rules.conf").string()});
+  EXPECT_EQ(levels.exit_code, kExitOk) << levels.out << levels.err;
   const Json kept = *read_json_file(there / "stripline-export.json");
+  EXPECT_EQ(kept["files"].size(), 3U);
   EXPECT_EQ(kept["version"], "5.0.7");
   EXPECT_EQ(kept["converted_from"], "4.1.4");
   // It is not installed before it was validated, which is noted where it holds.
@@ -455,6 +466,9 @@ TEST_F(Tune, AnExportIsWrittenForAnotherVersion) {
   const Finished verified = verify(file);
   EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
   EXPECT_EQ(run(install).exit_code, kExitOk);
+  EXPECT_NE(read_file(home() / "stripline-mca-params.conf")
+                .find("= " + (home() / "stripline-han-rules.conf").string()),
+            std::string::npos);
 
   const auto json = folder_ / "json";
   ASSERT_EQ(convert("6.0", json).exit_code, kExitOk);
@@ -640,6 +654,67 @@ TEST_F(TuneUcx, OpenShmemHasADriverAndProgramsOfItsOwn) {
   const std::vector<std::string> verify = {"export", "verify", file.string(), "--minutes", "1"};
   EXPECT_EQ(run(verify).exit_code, kExitOk);
   EXPECT_EQ(run(verify, "unread").exit_code, kExitBadInput);
+}
+
+// Its programs would be found in place of this host's "cc" by other tests.
+class TuneGasnet : public Tune {
+ protected:
+  void SetUp() override {
+    Tune::SetUp();
+    if (IsSkipped()) return;
+    const fs::path source = std::getenv("STRIPLINE_TEST_SOURCE");  // NOLINT(concurrency-mt-unsafe)
+    for (const char* name : {"pkg-config", "cc", "amudprun"}) {
+      fs::create_symlink(source / "suites/targets/testing/fake_gasnet.py", folder_ / "bin" / name);
+    }
+  }
+  Finished tune_gasnet(const std::string& wrongs = {}) {
+    return run({"gasnet", "--ranks", "2,4", "--minutes", "2", "--path", "tcp", "--output",
+                out().string(), "--stall", "100", "--accept-untried"},
+               wrongs);
+  }
+};
+
+TEST_F(TuneGasnet, HasADriverProgramsAndAProbeOfItsOwn) {
+  const Finished tuned = tune_gasnet();
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  const auto file = out() / "stripline-gasnet.env";
+  EXPECT_NE(read_file(file).find("\nexport GASNET_NETWORKDEPTH=192\n"), std::string::npos)
+      << read_file(file);
+  const Json kept = record();
+  EXPECT_EQ(kept["version"], "2025.8.0");
+  EXPECT_GT(kept["proof"]["factor"].get<double>(), 2.0);
+  EXPECT_EQ(kept["proof"]["setting"]["name"].get<std::string>().find("GASNET_VIS_"), 0U);
+  std::set<std::string> held_out;
+  std::set<std::string> programs;
+  for (const Json& check : kept["checks"]) {
+    if (check["stage"] == "programs") programs.insert(check["operation"].get<std::string>());
+    if (check["stage"] == "held_out") held_out.insert(check["operation"].get<std::string>());
+  }
+  EXPECT_EQ(programs, (std::set<std::string>{"halo", "outstanding", "sort"}));
+  EXPECT_TRUE(held_out.contains("strided_put"));
+  EXPECT_TRUE(held_out.contains("reduce"));
+  // Variables of a conduit that programs here are not linked with are not tried.
+  for (const Json& knob : kept["knobs"]) {
+    const bool ofi = knob["name"].get<std::string>().starts_with("GASNET_OFI_");
+    EXPECT_EQ(knob["failure"] == "cannot be set in this version", ofi) << knob.dump();
+  }
+  const std::vector<std::string> verify = {"export",    "verify", file.string(),
+                                           "--minutes", "1",      "--accept-untried"};
+  EXPECT_EQ(run(verify).exit_code, kExitOk);
+  EXPECT_EQ(run(verify, "unread").exit_code, kExitBadInput);
+}
+
+TEST_F(TuneGasnet, IsRefusedWhereItIsNotInstalledOrHasNoNetwork) {
+  const Finished absent = tune_gasnet("absent");
+  EXPECT_EQ(absent.exit_code, kExitUsage);
+  EXPECT_NE(absent.err.find("GASNet-EX is not installed here"), std::string::npos) << absent.err;
+  EXPECT_NE(absent.err.find("PKG_CONFIG_PATH"), std::string::npos) << absent.err;
+  const Finished alone = tune_gasnet("smp");
+  EXPECT_EQ(alone.exit_code, kExitBadInput);
+  EXPECT_NE(alone.err.find("no conduit for UDP"), std::string::npos) << alone.err;
+  const Finished untried = run({"gasnet", "--minutes", "1"});
+  EXPECT_NE(untried.err.find("GASNet-EX 2025.8.0 has not been tried"), std::string::npos)
+      << untried.err;
 }
 
 TEST_F(TuneUcx, IsNotSweptByOperations) {

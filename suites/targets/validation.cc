@@ -62,9 +62,18 @@ void add_checks_of_knobs(const targets::Target& target, const std::vector<uint32
     add_held_out("allreduce", {1024, 262144});
     add_held_out("alltoall", {128, 8192});
   }
+  const bool is_strided = target.operations == targets::Operations::remote_memory;
+  if (is_strided) {
+    add_held_out("strided_put", {512, 16384});
+    add_held_out("strided_get", {512, 16384});
+    add_held_out("reduce", {1024, 262144});
+  }
   const bool has_puts = target.operations == targets::Operations::one_sided ||
-                        target.operations == targets::Operations::symmetric;
+                        target.operations == targets::Operations::symmetric || is_strided;
   if (has_puts) add_held_out("put", {4096, 262144});
+  if (target.operations == targets::Operations::one_sided) {
+    add_held_out("accumulate", {1024, 262144});
+  }
   if (target.operations != targets::Operations::messages) add_held_out("get", {4096, 262144});
 }
 
@@ -217,7 +226,19 @@ std::vector<Check> checks_of(const targets::Target& target,
         between.bytes = size_between(choice.cell.bytes, row[i + 1]->cell.bytes);
         if (between.bytes != 0) held_out.push_back(check_of(between, Stage::held_out));
       }
-      // Rules are closed: they hold for no other number of ranks.
+      // Choices may be predicted for ranks between these and the next ones, where both agree.
+      const auto next = std::next(rows.find(key));
+      if (next != rows.end() && next->first.first == key.first) {
+        Cell predicted = choice.cell;
+        predicted.ranks = predicted.ranks_per_node = (key.second + next->first.second) / 2;
+        const bool agree = std::ranges::any_of(next->second, [&](const auto* one) {
+          return one->cell.bytes == choice.cell.bytes && same(one->candidate, choice.candidate);
+        });
+        if (agree && predicted.ranks > key.second + 1) {
+          held_out.push_back(check_of(predicted, Stage::held_out));
+        }
+      }
+      // Rules are closed: they hold for no other number of ranks, unless they are predicted there.
       Cell behind = choice.cell;
       behind.ranks = behind.ranks_per_node = choice.cell.ranks + 1;
       const bool first = i == 0 || row[i - 1]->candidate.id == 0;

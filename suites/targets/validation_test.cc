@@ -60,6 +60,23 @@ TEST(Validation, RanksThatNoRuleMayReachAreHeldOut) {
   EXPECT_EQ(programs, (std::set<uint32_t>{2, 3, 4}));
 }
 
+TEST(Validation, RanksThatChoicesArePredictedForAreHeldOut) {
+  const targets::Target& target = named("openmpi");
+  const auto binomial = target.candidates(targets::Collective::bcast).back();
+  const auto held_out = [&](const targets::Candidate& of_eight) {
+    const std::vector<targets::Choice> choices = {
+        {{targets::Collective::bcast, 4, 4, 1024}, binomial},
+        {{targets::Collective::bcast, 8, 8, 1024}, of_eight}};
+    std::set<uint32_t> ranks;
+    for (const Check& check : checks_of(target, choices, {}, {4, 8}, {})) {
+      if (check.stage == Stage::held_out) ranks.insert(check.asked.ranks);
+    }
+    return ranks;
+  };
+  EXPECT_TRUE(held_out(binomial).contains(6));
+  EXPECT_FALSE(held_out(target.candidates(targets::Collective::bcast).front()).contains(6));
+}
+
 TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
   const targets::Target& target = named("openmpi");
   const auto of_knobs = [&](const std::vector<targets::Setting>& settings, Stage stage) {
@@ -74,13 +91,19 @@ TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
   EXPECT_EQ(of_knobs(settings, Stage::held_out), (std::set<uint32_t>{4}));
   EXPECT_TRUE(of_knobs({}, Stage::fitted).empty());
   // Knobs of UCX act on one-sided operations.
-  const auto has_puts = [&](const char* name) {
+  const auto has = [&](const char* name, const char* operation) {
     const auto checks = checks_of(named(name), {}, settings, {2, 4}, {});
     return std::ranges::any_of(checks,
-                               [](const Check& one) { return one.asked.operation == "put"; });
+                               [&](const Check& one) { return one.asked.operation == operation; });
   };
+  const auto has_puts = [&](const char* name) { return has(name, "put"); };
+  EXPECT_TRUE(has("ucx", "accumulate"));
+  EXPECT_FALSE(has("oshmem", "accumulate"));
+  EXPECT_TRUE(has("gasnet", "strided_put"));
+  EXPECT_FALSE(has("ucx", "strided_put"));
   EXPECT_TRUE(has_puts("ucx"));
   EXPECT_TRUE(has_puts("oshmem"));
+  EXPECT_TRUE(has_puts("gasnet"));
   EXPECT_FALSE(has_puts("openmpi"));
   EXPECT_FALSE(has_puts("libfabric"));
   // What is held out is not what was fitted.

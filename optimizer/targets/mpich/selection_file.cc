@@ -95,8 +95,9 @@ bool has_average(std::string_view collective) {
 }
 
 // True if MPICH has the condition, with this operator and value, for the collective.
-bool is_known(const Condition& one, std::string_view collective) {
+bool is_known(const Condition& one, std::string_view collective, Grammar grammar) {
   const auto& [name, operation, value] = one;
+  const bool later = grammar != Grammar::v4_0;
   const bool number = number_of(value).has_value();
   const bool equal = operation == "=";
   if (name == "comm_type") return equal && is_one_of(value, {"intra", "inter"});
@@ -112,7 +113,10 @@ bool is_known(const Condition& one, std::string_view collective) {
     if (equal) return value == "any";
     return operation == "<=" ? number : value == "pow2";
   }
-  if (name == "comm_avg_ppn") return operation == "<=" && number;
+  if (name == "per_proc_msg_size") {
+    return later && has_average(collective) && (equal ? value == "any" : number);
+  }
+  if (name == "comm_avg_ppn") return (operation == "<=" || (later && operation == "<")) && number;
   if (name == "is_block_regular" && !collective.ends_with("reduce_scatter")) return false;
   return equal && is_one_of(value, {"yes", "no"}) &&
          is_one_of(name, {"is_commutative", "is_op_built_in", "is_sendbuf_inplace",
@@ -126,11 +130,19 @@ std::string function_prefix(std::string_view collective) {
   return "MPIR_" + name + "_";
 }
 
+// csel_container.c of 4.1 to 4.3.
+bool is_later_parameter(std::string_view name) {
+  return is_one_of(
+      name, {"is_non_blocking", "topo_overhead", "topo_diff_groups", "topo_diff_switches",
+             "topo_same_switches", "recv_pre_posted", "buffer_per_child", "maxbytes", "bblock",
+             "batch_size", "radix", "per_nbr_buffer", "single_phase_recv", "throttle"});
+}
+
 // A checked walk over conditions. `depth` bounds it.
 class Checker {
  public:
-  Checker(std::string_view what, std::string_view collective)
-      : what_(what), collective_(collective) {}
+  Checker(std::string_view what, std::string_view collective, Grammar grammar)
+      : what_(what), collective_(collective), grammar_(grammar) {}
 
   Status check(const Selection& node, int depth) const {
     if (!node.is_object() || node.empty()) {
@@ -140,8 +152,8 @@ class Checker {
     if (node.begin().key().starts_with("algorithm=")) return check_leaf(node);
     for (const auto& [key, below] : node.items()) {
       const auto condition = condition_of(key);
-      if (!condition || !is_known(*condition, collective_)) {
-        return complain(quoted_text(key) + " is not a condition that MPICH 4.0 has for it");
+      if (!condition || !is_known(*condition, collective_, grammar_)) {
+        return complain(quoted_text(key) + " is not a condition that this MPICH has for it");
       }
       STRIPLINE_RETURN_IF_ERROR(check(below, depth + 1));
     }
@@ -166,7 +178,8 @@ class Checker {
     for (const auto& [key, below] : parameters.items()) {
       const auto parameter = condition_of(key);
       const bool known = parameter && parameter->operation == "=" &&
-                         is_one_of(parameter->name, {"k", "chunk_size", "tree_type"});
+                         (is_one_of(parameter->name, {"k", "chunk_size", "tree_type"}) ||
+                          (grammar_ != Grammar::v4_0 && is_later_parameter(parameter->name)));
       if (!known) return complain(quoted_text(key) + " is not a parameter of an algorithm");
     }
     return {};
@@ -194,6 +207,7 @@ class Checker {
 
   std::string_view what_;
   std::string_view collective_;
+  Grammar grammar_;
 };
 
 bool holds(const Condition& one, const Call& call) {
@@ -213,6 +227,7 @@ bool holds(const Condition& one, const Call& call) {
   if (name == "comm_hierarchy") return false;
   if (name == "avg_msg_size") return compares(call.average_bytes);
   if (name == "total_msg_size") return compares(call.total_bytes);
+  if (name == "per_proc_msg_size") return compares(call.average_bytes / call.ranks);
   if (name == "count") {
     return value == "pow2" ? call.count < std::bit_floor(call.ranks) : compares(call.count);
   }
@@ -281,11 +296,19 @@ Selection by_size(Collective collective, const RankRules& rules, const Selection
 
 }  // namespace
 
+Result<Grammar> grammar_of(const Version& version) {
+  const auto [first, second, third] = version.numbers;
+  if (first == 4 && second == 0) return Grammar::v4_0;
+  if (first == 4 && second <= 3) return Grammar::v4_1;
+  return Error(ErrorCode::unimplemented, "selections of algorithms of MPICH " + to_string(version) +
+                                             " are not known here; there are 4.0 to 4.3");
+}
+
 std::span<const std::string_view> all_collectives() { return kAllCollectives; }
 
 bool has_average_size(Collective collective) { return has_average(to_string(collective)); }
 
-Result<Selection> read_selection(std::string_view text, std::string_view what) {
+Result<Selection> read_selection(std::string_view text, std::string_view what, Grammar grammar) {
   if (text.size() > kMostBytes) {
     return Error(ErrorCode::data_loss, std::string(what) + " is too large for a selection");
   }
@@ -309,7 +332,7 @@ Result<Selection> read_selection(std::string_view text, std::string_view what) {
       return Error(ErrorCode::data_loss,
                    std::string(what) + ": " + quoted_text(key) + " is not a collective of MPICH");
     }
-    STRIPLINE_RETURN_IF_ERROR(Checker(what, name).check(node, 0));
+    STRIPLINE_RETURN_IF_ERROR(Checker(what, name, grammar).check(node, 0));
   }
   for (const std::string_view name : kAllCollectives) {
     if (selection.contains("collective=" + std::string(name))) continue;
@@ -321,7 +344,7 @@ Result<Selection> read_selection(std::string_view text, std::string_view what) {
   return selection;
 }
 
-Result<std::string> own_selection(std::string_view library) {
+Result<std::string> own_selection(std::string_view library, Grammar grammar) {
   constexpr std::string_view kBegin = "{\"collective=";
   for (size_t at = library.find(kBegin); at != std::string_view::npos;
        at = library.find(kBegin, at + 1)) {
@@ -330,13 +353,14 @@ Result<std::string> own_selection(std::string_view library) {
     std::string text(library.substr(at, end - at));
     // There are others, for layers below, which lack most collectives.
     if (text.size() % kPage == 0) text += '\n';
-    if (read_selection(text, "the library's selection").ok()) return text;
+    if (read_selection(text, "the library's selection", grammar).ok()) return text;
   }
   return Error(ErrorCode::not_found,
                "this MPICH library holds no selection of algorithms that is known here");
 }
 
-Result<Selection> selection_with(const Selection& own, const std::vector<CollectiveRules>& rules) {
+Result<Selection> selection_with(const Selection& own, const std::vector<CollectiveRules>& rules,
+                                 Grammar grammar) {
   Selection selection = own;
   for (const CollectiveRules& of_one : rules) {
     if (of_one.by_ranks.empty()) continue;
@@ -360,7 +384,7 @@ Result<Selection> selection_with(const Selection& own, const std::vector<Collect
   }
   // What a rule named has to be an algorithm, and every condition one that is known.
   STRIPLINE_RETURN_IF_ERROR([&]() -> Status {
-    const auto read = read_selection(write_selection(selection), "the selection");
+    const auto read = read_selection(write_selection(selection), "the selection", grammar);
     if (read.ok()) return {};
     return Error(ErrorCode::invalid_argument, read.error().message());
   }());
