@@ -245,6 +245,7 @@ TEST_P(ImplicitOnNetworks, SmallPutsTravelTogether) {
 // Increments of one operand, sums of many, words of both sizes, and puts in between, forwards and
 // backwards.
 TEST_P(ImplicitOnNetworks, AtomicOperationsWithoutAResultTravelTogether) {
+  const bootstrap::WithoutDebugMode conflicts;  // some puts are to cells of atomic operations
   using detail::AtomicOp;
   on_ranks(2, [](Context& context) {
     constexpr size_t kCells = 1000;
@@ -260,6 +261,8 @@ TEST_P(ImplicitOnNetworks, AtomicOperationsWithoutAResultTravelTogether) {
       return global_ptr<std::byte>(peer, there.offset() + (part * kCells + i) * sizeof(uint64_t));
     };
     const CallSite site = CallSite::current();
+    std::vector<uint64_t> values(kCells);
+    std::iota(values.begin(), values.end(), 0);
     for (uint64_t round = 0; round < kRounds; ++round) {
       for (size_t step = 0; step < kCells; ++step) {
         const size_t i = round % 2 == 0 ? step : kCells - 1 - step;
@@ -269,8 +272,7 @@ TEST_P(ImplicitOnNetworks, AtomicOperationsWithoutAResultTravelTogether) {
         words.start_together(AtomicOp::add, at(i, 1), i + round, site);
         if (i % 7 == 0) halves.start_together(AtomicOp::bit_or, at(i, 2), 1U << round, site);
         if (i % 10 == 0) {
-          const uint64_t value = i;
-          context.rput_nbi(&value, there + static_cast<std::ptrdiff_t>(2 * kCells + i + 1), 1);
+          context.rput_nbi(&values[i], there + static_cast<std::ptrdiff_t>(2 * kCells + i + 1), 1);
         }
       }
     }
@@ -307,6 +309,7 @@ TEST_P(ImplicitOnNetworks, BurstsTravelAsParcels) {
     rma::PutCombiner::Rule patient;
     patient.max_delay_s = 1e9;
     context.state().operations.combiner().start(patient);
+    std::vector<uint64_t> values(kPuts);
     std::vector<uint64_t> sent(kExtents[0] * kExtents[1]);
     const std::array<std::ptrdiff_t, 2> close = {8, 8 * kExtents[0]};
     const std::array<std::ptrdiff_t, 2> apart = {8, 16 * kExtents[0]};
@@ -317,12 +320,12 @@ TEST_P(ImplicitOnNetworks, BurstsTravelAsParcels) {
       for (size_t i = 0; i < sent.size(); ++i) sent[i] = puts * (me + 1) + i;
       const future moved = rput_strided<2>(context, sent.data(), close,
                                            context.on_rank(*rows, right), apart, kExtents, options);
+      std::iota(values.begin(), values.end(), puts * (me + 1));
       // Each writer has one word of each group of kRanks.
       for (size_t i = 0; i < puts; ++i) {
-        const uint64_t value = puts * (me + 1) + i;
         const auto place = static_cast<std::ptrdiff_t>(i * kRanks + me);
         for (rank_t step = 1; step < kRanks; ++step) {
-          context.rput_nbi(&value, context.on_rank(*mine, (me + step) % kRanks) + place, 1);
+          context.rput_nbi(&values[i], context.on_rank(*mine, (me + step) % kRanks) + place, 1);
         }
       }
       moved.wait();
@@ -416,12 +419,12 @@ TEST_P(ImplicitOnNetworks, AFullPoolSendsTheOldest) {
     const rank_t me = context.rank_me();
     const auto place = [](uint64_t writer, uint64_t i) { return writer * 100 + i; };
     const auto value_of = [](uint64_t writer, uint64_t i) { return writer * 1000 + i; };
+    std::vector<uint64_t> values(100);
+    std::iota(values.begin(), values.end(), value_of(me, 0));
     for (uint64_t i = 0; i < 100; ++i) {
       for (rank_t step = 1; step < 4; ++step) {
-        const rank_t target = (me + step) % 4;
-        const uint64_t value = value_of(me, i);
-        context.rput_nbi(
-            &value, context.on_rank(*mine, target) + static_cast<std::ptrdiff_t>(place(me, i)), 1);
+        const auto there = context.on_rank(*mine, (me + step) % 4);
+        context.rput_nbi(&values[i], there + static_cast<std::ptrdiff_t>(place(me, i)), 1);
       }
     }
     EXPECT_GT(context.state().operations.combiner().statistics().crowded, 100U);
@@ -436,6 +439,7 @@ TEST_P(ImplicitOnNetworks, AFullPoolSendsTheOldest) {
 }
 
 TEST_P(ImplicitOnNetworks, TravelAsTheyAreTunedTo) {
+  const bootstrap::WithoutDebugMode conflicts;  // all go to one place
   constexpr size_t kBytes = 200;
   for (const bool together : {false, true}) {
     bootstrap::ThreadGroupOptions group = group_on(GetParam(), 2);

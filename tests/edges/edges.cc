@@ -406,8 +406,9 @@ void Trial::right(bool holds) {
 
 void Trial::refused(const Error& error) {
   if (me == 0) std::fprintf(stderr, "%s\n", error.message().c_str());
-  // After an error the job goes on, so that a barrier ends; continuations must not wait for one.
-  if (case_.from != From::continuation) meet();
+  // After an error the job goes on, so that a barrier ends, for which neither continuations nor
+  // handlers may wait.
+  if (case_.from != From::continuation && case_.from != From::handler) meet();
   if (me == 0) _exit(kRefused);
   meet();
 }
