@@ -52,8 +52,10 @@ uint64_t random_bits() {
 
 constexpr double kBetweenLooks_s = 1;
 
-// Workers and agents, of other nodes of the host, too, as the kernel names them.
-constexpr std::array<std::string_view, 2> kOwnPrograms = {"stripline-worke", "stripline-agent"};
+// Workers and agents, of other nodes of the host, too, and a server on it, whose work between runs
+// is not that of others: as the kernel names them.
+constexpr std::array<std::string_view, 3> kOwnPrograms = {"stripline-worke", "stripline-agent",
+                                                          "stripline-serve"};
 
 }  // namespace
 
