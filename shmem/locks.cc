@@ -31,7 +31,7 @@ struct Lock {
   uint32_t swap_tail() const {
     return atomic_fetch_op(call, SHMEM_CTX_DEFAULT, AtomicOp::store, tail, name(), home);
   }
-  // Whether the tail was `from`, and is `to` now.
+  // Returns true if the tail was `from`, which it replaces by `to` then.
   bool replace_tail(uint32_t from, uint32_t to) const {
     return atomic_compare_swap(call, SHMEM_CTX_DEFAULT, tail, from, to, home) == from;
   }
