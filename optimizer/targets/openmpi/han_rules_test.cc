@@ -9,7 +9,7 @@ namespace {
 
 // The example of Open MPI's own header (coll_han_dynamic_file.h), with its second collective filled
 // in.
-constexpr const char* kExample = R"(2 # Collective count
+constexpr const char* kHanExample = R"(2 # Collective count
 7 # Collective identifier 1 (defined in ompi/mca/coll/base/coll_base_functions.h)
 2   # Topologic level count
 0   # Topologic level identifier 1
@@ -40,7 +40,7 @@ RulesFile classic() {
 }
 
 TEST(HanRules, TheExampleOfOpenMpiIsReadAndRoundTrips) {
-  const auto rules = read_han_rules(kExample, "file");
+  const auto rules = read_han_rules(kHanExample, "file");
   ASSERT_TRUE(rules.ok()) << rules.error().message();
   ASSERT_EQ(rules->collectives.size(), 2U);
   EXPECT_EQ(rules->collectives[0].id, 7);
@@ -119,7 +119,7 @@ TEST(HanRules, HazardsAreFound) {
 }
 
 TEST(HanRules, AreKnownByTheirNamesFromClassicOnes) {
-  EXPECT_TRUE(is_han(kExample));
+  EXPECT_TRUE(is_han(kHanExample));
   EXPECT_FALSE(is_han(kClassic));
   EXPECT_FALSE(is_han("rule-file-version-2\n1 # bcast\n"));
   EXPECT_FALSE(is_han(""));
