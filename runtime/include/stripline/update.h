@@ -74,10 +74,10 @@ struct UpdateSettings {
   /// 1: straight to their owners. 2: over the rows and columns of a grid of the ranks, so that a
   /// rank has buffers for about two times the root of the number of ranks. 3: of layers of such,
   /// for three times the cube root. 0: more than 1 where the budget would leave too little for each
-  /// rank. No more than there can be, for which there are at least 4 and 8 ranks. Where this is set,
-  /// rows are the ranks of a node if these reach each other's memory and are numbered one after the
-  /// other, unless a rank would then have more than twice as many buffers; else if the model says
-  /// so. The same on every rank.
+  /// rank. No more than there can be, for which there are at least 4 and 8 ranks. Where this is
+  /// set, rows are the ranks of a node if these reach each other's memory and are numbered one
+  /// after the other, unless a rank would then have more than twice as many buffers; else if the
+  /// model says so. The same on every rank.
   uint32_t hops = 0;
   UpdateEncoding encoding = UpdateEncoding::automatic;     ///< of parcels
   bool operator==(const UpdateSettings&) const = default;  ///< equal in all members
