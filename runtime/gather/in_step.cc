@@ -17,25 +17,7 @@ constexpr uint64_t kGathersOfMessage = 4;
 // The first turns of a plan are few: what the model says may be wrong.
 constexpr uint64_t kFirstTurns = 2;
 
-// Parts of Block::word().
-constexpr uint32_t kTurnsShift = 32;
-constexpr uint32_t kGathersShift = 40;
-constexpr uint32_t kRestShift = 48;
-constexpr uint64_t kByteMask = 0xff;
-
 }  // namespace
-
-uint64_t InStep::Block::word() const {
-  return arms | uint64_t{turns} << kTurnsShift | uint64_t{gathers_log2} << kGathersShift |
-         uint64_t{rest} << kRestShift;
-}
-
-InStep::Block InStep::Block::of(uint64_t word) {
-  return {.arms = static_cast<uint32_t>(word),
-          .turns = static_cast<uint32_t>(word >> kTurnsShift & kByteMask),
-          .gathers_log2 = static_cast<uint32_t>(word >> kGathersShift & kByteMask),
-          .rest = static_cast<decide::Arm>(word >> kRestShift & kByteMask)};
-}
 
 InStep::InStep(Context& context, Compared compared, CallSite site)
     : context_(context),
@@ -82,36 +64,29 @@ rma::Landing InStep::news_of(rank_t rank) const {
           .flags = word(rank, 2)};
 }
 
-decide::Arm InStep::arm() const {
-  if (gathers_ >= block_.timed()) return block_.rest;
-  return static_cast<decide::Arm>(block_.arms >> (gathers_ >> block_.gathers_log2) & 1U);
-}
-
 void InStep::ended(double seconds, CallSite site) {
-  const bool timed = gathers_ < block_.timed();
+  const bool timed = gathers_ < block_.executions();
   ++gathers_;
   if (decides_) {
     if (timed) {
       seconds_ += seconds;
-      if (gathers_ % (uint64_t{1} << block_.gathers_log2) == 0) {
+      if (block_.turn_of(gathers_) != block_.turn_of(gathers_ - 1)) {
         turns_.ended(std::exchange(seconds_, 0));
       }
     }
     if (!announced_ && is_announced()) announce(site);
   }
-  if (gathers_ == block_.gathers()) take(site);
+  if (gathers_ == block_.executions() + kUntimed) take(site);
 }
 
 // True if the rank that decides has announced the next block when it has carried out this number of
 // gathers.
-bool InStep::is_announced() const { return gathers_ >= std::max<uint64_t>(block_.timed(), 1); }
+bool InStep::is_announced() const { return gathers_ >= std::max<uint64_t>(block_.executions(), 1); }
 
 // Decides on the next block. Of the one before, which used the same words, all ranks have reported
 // that they have begun it.
 void InStep::announce(CallSite site) {
-  const auto gathers = static_cast<double>(uint64_t{1} << block_.gathers_log2);
-  turns_.finish(
-      block_.turns, [gathers](uint32_t) { return 1 / gathers; }, [](decide::Trace&, uint32_t) {});
+  decide::finish(turns_, block_);
   claim_place();
   const decide::Instruments instruments = context_.state().mechanisms.instruments();
   const uint64_t number = number_ + 1;
@@ -127,14 +102,7 @@ void InStep::announce(CallSite site) {
   const uint64_t messages = 2 * uint64_t{context_.rank_n()};
   const auto longest =
       static_cast<uint64_t>(std::bit_width(messages * kGathersOfMessage / decide::kMostAhead));
-  next_ = {.arms = 0,
-           .turns = turns_.count(),
-           .gathers_log2 = static_cast<uint32_t>(std::min(longest, number_)),
-           .rest = in_use()};
-  for (uint32_t turn = 0; turn < next_.turns; ++turn) {
-    const bool is_baseline = turns_.plan(turn).reason == plan::Reason::guarded;
-    if (!is_baseline) next_.arms |= uint32_t{1} << turn;
-  }
+  next_ = decide::block_of(turns_, static_cast<uint32_t>(std::min(longest, number_)), in_use());
   announced_ = true;
   const uint64_t word_of_next = next_.word();
   for (rank_t rank = 0; rank < context_.rank_n(); ++rank) {
@@ -161,7 +129,7 @@ void InStep::take(CallSite site) {
   context_.wait_signal(news.flag(number_), rma::Landing::value_of(number_), site);
   uint64_t announced = 0;
   std::memcpy(&announced, context_.local(news.place(number_)), sizeof announced);
-  block_ = Block::of(announced);
+  block_ = decide::TurnBlock::of(announced);
   begun_.give(context_, number_, site);
 }
 

@@ -19,6 +19,7 @@
 #include <stripline/context.h>
 
 #include "runtime/decide/group_execution.h"
+#include "runtime/decide/turn_block.h"
 #include "runtime/gather/choices.h"
 #include "runtime/gather/gather_state.h"
 #include "runtime/rma/turns.h"
@@ -49,7 +50,7 @@ class InStep {
   InStep& operator=(const InStep&) = delete;
 
   /// The arm of the next gather, or of the one in progress.
-  decide::Arm arm() const;
+  decide::Arm arm() const { return block_.arm_of(gathers_); }
   /// True if ended() is to be given the time of gathers.
   bool decides() const { return decides_; }
   /// A gather is over, and took this long from start() to the end of wait().
@@ -65,18 +66,6 @@ class InStep {
   // number of the block that it has begun.
   static constexpr size_t kOwnWords = 4;
   static constexpr uint64_t kUntimed = 2;
-
-  struct Block {
-    uint32_t arms = 0;  // a bit for each turn
-    uint32_t turns = 0;
-    uint32_t gathers_log2 = 0;  // of a turn
-    decide::Arm rest = 1;       // of the untimed ones
-
-    uint64_t timed() const { return uint64_t{turns} << gathers_log2; }
-    uint64_t gathers() const { return timed() + kUntimed; }
-    uint64_t word() const;
-    static Block of(uint64_t word);
-  };
 
   global_ptr<uint64_t> word(rank_t rank, size_t number) const {
     return global_ptr<uint64_t>(rank, compared_.offsets[rank]) +
@@ -95,7 +84,7 @@ class InStep {
   bool ended_ = false;
   uint64_t number_ = 0;   // of the block
   uint64_t gathers_ = 0;  // of the block that are over
-  Block block_;
+  decide::TurnBlock block_;
   rma::TurnCredit begun_;  // at the rank that decides
 
   // The rank that decides.
@@ -105,7 +94,7 @@ class InStep {
   decide::GroupExecution<plan::GatherDecision, kArms> turns_;
   double seconds_ = 0;  // of the turn in progress
   bool announced_ = false;
-  Block next_;
+  decide::TurnBlock next_;
   std::vector<rma::TurnSender> others_;
 };
 

@@ -10,11 +10,6 @@ constexpr uint32_t kMostCompared = 64;
 // Calls of a turn, in the longest blocks.
 constexpr uint32_t kMostCallsLog2 = 3;
 
-// Parts of what is said of a block.
-constexpr uint32_t kTurnsShift = 32;
-constexpr uint32_t kCallsShift = 40;
-constexpr uint64_t kByteMask = 0xff;
-
 }  // namespace
 
 ComparedCollective::ComparedCollective(const plan::AskedCollective& request,
@@ -27,37 +22,28 @@ ComparedCollective::ComparedCollective(const plan::AskedCollective& request,
 }
 
 uint64_t ComparedCollective::next(const decide::Instruments& instruments, const Times& longest) {
-  const auto calls = static_cast<double>(uint64_t{1} << calls_log2_);
-  for (uint32_t turn = 0; turn < turns_; ++turn) executions_.ended(longest[turn]);
-  executions_.finish(
-      turns_, [calls](uint32_t) { return 1 / calls; }, [](decide::Trace&, uint32_t) {});
+  for (uint32_t turn = 0; turn < block_.turns; ++turn) executions_.ended(longest[turn]);
+  decide::finish(executions_, block_);
   executions_.begin(instruments, site_);
   const auto joins = [](const plan::CollectivePlan&) { return true; };
   while (executions_.is_open() && executions_.add(*this, joins)) {
   }
   executions_.restart_clock();
-  uint64_t arms = 0;
-  for (uint32_t turn = 0; turn < executions_.count(); ++turn) {
-    const bool is_baseline = executions_.plan(turn).reason == plan::Reason::guarded;
-    if (!is_baseline) arms |= uint64_t{1} << turn;
-  }
-  const uint32_t calls_log2 = std::min(blocks_++, kMostCallsLog2);
-  return arms | uint64_t{executions_.count()} << kTurnsShift | uint64_t{calls_log2} << kCallsShift;
+  return decide::block_of(executions_, std::min(blocks_++, kMostCallsLog2), site_.race().in_use())
+      .word();
 }
 
 void ComparedCollective::begin(uint64_t block) {
-  arms_ = static_cast<uint32_t>(block);
-  turns_ = static_cast<uint32_t>(block >> kTurnsShift & kByteMask);
-  calls_log2_ = static_cast<uint32_t>(block >> kCallsShift & kByteMask);
+  block_ = decide::TurnBlock::of(block);
   calls_ = 0;
   times_ = {};
 }
 
 const plan::CollectivePlan& ComparedCollective::plan() const {
-  return (arms_ >> (calls_ >> calls_log2_) & 1U) != 0 ? planned_ : baseline_;
+  return block_.arm_of(calls_) == decide::kBaseline ? baseline_ : planned_;
 }
 
-void ComparedCollective::ended(double seconds) { times_[calls_++ >> calls_log2_] += seconds; }
+void ComparedCollective::ended(double seconds) { times_[block_.turn_of(calls_++)] += seconds; }
 
 ComparedCollective* ComparedCollectives::of(uint32_t team, std::string_view call,
                                             const plan::AskedCollective& request,

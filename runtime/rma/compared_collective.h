@@ -16,6 +16,7 @@
 
 #include "optimizer/plan/collective_mechanism.h"
 #include "runtime/decide/group_execution.h"
+#include "runtime/decide/turn_block.h"
 #include "runtime/rma/mechanisms.h"
 
 namespace stripline::rma {
@@ -31,8 +32,8 @@ class ComparedCollective {
 
   /// The ranks of the team are to agree on the next calls now: times() of the rank that took
   /// longest go to rank 0, and what next() returns there to begin() of all.
-  bool is_over() const { return calls_ == uint64_t{turns_} << calls_log2_; }
-  bool has_times() const { return turns_ > 0; }
+  bool is_over() const { return calls_ == block_.executions(); }
+  bool has_times() const { return block_.turns > 0; }
   const Times& times() const { return times_; }
   uint64_t next(const decide::Instruments& instruments, const Times& longest);
   void begin(uint64_t block);
@@ -52,11 +53,8 @@ class ComparedCollective {
  private:
   const plan::CollectivePlan planned_;
   const plan::CollectivePlan baseline_;
-  // The block in progress.
-  uint32_t arms_ = 0;  // a bit for each turn
-  uint32_t turns_ = 0;
-  uint32_t calls_log2_ = 0;  // of a turn
-  uint64_t calls_ = 0;       // that are over
+  decide::TurnBlock block_;  // in progress
+  uint64_t calls_ = 0;       // of it that are over
   Times times_{};
   // Rank 0 of the team.
   uint32_t blocks_ = 0;

@@ -181,6 +181,8 @@ Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fa
                           segment + " STRIPLINE_SAME_NODE=" + options.same_node +
                               " STRIPLINE_TUNING=" + options.tuning +
                               (options.debug ? " STRIPLINE_DEBUG=1" : " STRIPLINE_DEBUG=0") +
+                              // Ranks compare at the same collective operations.
+                              (options.guard ? "" : " STRIPLINE_GUARD=0") +
                               (options.model_may_not_fit ? " STRIPLINE_MODEL_MAY_NOT_FIT=1"
                                                          : " STRIPLINE_MODEL=" + model_terms) +
                               (report.empty() ? "" : " STRIPLINE_REPORT=" + report),

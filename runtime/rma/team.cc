@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdio>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unistd.h>
@@ -87,10 +88,27 @@ bool is_comparable(CollectiveOperation operation) {
   return false;
 }
 
+// The ranks of a team agree on the next calls that are compared, as a part of the call that they
+// are in.
+void agree(sync::Group& group, detail::ContextState& state, rma::ComparedCollective& compared) {
+  sync::Collectives& collectives = state.mechanisms.collectives();
+  rma::ComparedCollective::Times longest{};
+  if (compared.has_times()) {
+    const op_max longer{};
+    collectives.reduce(group, std::as_bytes(std::span(compared.times())),
+                       std::as_writable_bytes(std::span(longest)),
+                       detail::reduction_of<double>(longer), 0, CollectiveAlgorithm::binomial);
+  }
+  uint64_t block = group.me == 0 ? compared.next(state.mechanisms.instruments(), longest) : 0;
+  collectives.broadcast(group, std::as_writable_bytes(std::span(&block, 1)), 0,
+                        CollectiveAlgorithm::binomial);
+  compared.begin(block);
+}
+
 // Carries out an operation of a team: `perform(algorithm)`. What a rule of the model says is shown
 // and compared with what is done without one, if that is another algorithm.
 template <typename Perform>
-void carry_out(const team& all, detail::ContextState& state, const Asked& asked, CallSite site,
+void carry_out(sync::Group& group, detail::ContextState& state, const Asked& asked, CallSite site,
                const Perform& perform) {
   if (asked.algorithm != collective_algorithm::automatic) {
     if (model::has_algorithm(asked.operation, asked.algorithm)) return perform(asked.algorithm);
@@ -98,7 +116,7 @@ void carry_out(const team& all, detail::ContextState& state, const Asked& asked,
                    asked.algorithm, model::algorithms_of(asked.operation));
   }
   const plan::AskedCollective request{.operation = asked.operation,
-                                      .ranks = all.rank_n(),
+                                      .ranks = group.size,
                                       .bytes = asked.bytes,
                                       .in_node = state.memory.all_shared(),
                                       .crowded = state.job.crowded()};
@@ -111,20 +129,11 @@ void carry_out(const team& all, detail::ContextState& state, const Asked& asked,
   const bool compares =
       instruments.run_guard != nullptr && is_comparable(asked.operation) && request.ranks > 1;
   rma::ComparedCollective* const compared =
-      compares ? state.mechanisms.of<rma::ComparedCollectives>(state).of(all.id(), asked.name,
+      compares ? state.mechanisms.of<rma::ComparedCollectives>(state).of(group.id, asked.name,
                                                                          request, planned)
                : nullptr;
   if (compared == nullptr && instruments.trace == nullptr) return perform(planned.algorithm);
-  if (compared != nullptr && compared->is_over()) {
-    rma::ComparedCollective::Times longest{};
-    if (compared->has_times()) {
-      all.reduce(std::span(compared->times()), std::span(longest), op_max{}, 0,
-                 collective_algorithm::binomial, site);
-    }
-    uint64_t block = all.rank_me() == 0 ? compared->next(instruments, longest) : 0;
-    all.broadcast(std::span(&block, 1), 0, collective_algorithm::binomial, site);
-    compared->begin(block);
-  }
+  if (compared != nullptr && compared->is_over()) agree(group, state, *compared);
   const plan::CollectivePlan& taken = compared != nullptr ? compared->plan() : planned;
   const double begun_s = instruments.fabric->now_s();
   perform(taken.algorithm);
@@ -361,7 +370,7 @@ void team::broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorit
   check_root("broadcast", root);
   check_length("broadcast", data.size(), data.size());
   check_memory(state, {"broadcast", site}, {data});
-  carry_out(*this, state, {CollectiveOperation::broadcast, data.size(), algorithm}, site,
+  carry_out(*group_, state, {CollectiveOperation::broadcast, data.size(), algorithm}, site,
             [&](CollectiveAlgorithm by) {
               state.mechanisms.collectives().broadcast(*group_, data, root, by);
             });
@@ -375,7 +384,7 @@ void team::reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, r
   check_root("reduce", root);
   if (rank_me_ == root) check_length("reduce", out.size(), in.size());
   check_memory(state, {"reduce", site}, {in, rank_me_ == root ? out : Bytes()});
-  carry_out(*this, state, {CollectiveOperation::reduce, in.size(), algorithm}, site,
+  carry_out(*group_, state, {CollectiveOperation::reduce, in.size(), algorithm}, site,
             [&](CollectiveAlgorithm by) {
               state.mechanisms.collectives().reduce(*group_, in, out, op, root, by);
             });
@@ -388,7 +397,7 @@ void team::allreduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op
   const rma::CollectiveScope scope(state, "allreduce", site, op.name);
   check_length("allreduce", out.size(), in.size());
   check_memory(state, {"allreduce", site}, {in, out});
-  carry_out(*this, state, {CollectiveOperation::allreduce, in.size(), algorithm}, site,
+  carry_out(*group_, state, {CollectiveOperation::allreduce, in.size(), algorithm}, site,
             [&](CollectiveAlgorithm by) {
               state.mechanisms.collectives().allreduce(*group_, in, out, op, by);
             });
@@ -403,7 +412,7 @@ void team::gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algori
   if (rank_me_ == root)
     check_length("gather", out.size(), access::saturating_multiply(in.size(), rank_n_));
   check_memory(state, {"gather", site}, {in, rank_me_ == root ? out : Bytes()});
-  carry_out(*this, state, {CollectiveOperation::gather, in.size(), algorithm}, site,
+  carry_out(*group_, state, {CollectiveOperation::gather, in.size(), algorithm}, site,
             [&](CollectiveAlgorithm by) {
               state.mechanisms.collectives().gather(*group_, in, out, root, by);
             });
@@ -437,7 +446,7 @@ void team::scatter_bytes(ConstBytes in, Bytes out, rank_t root, collective_algor
   }
   check_memory(state, {"scatter", site}, {rank_me_ == root ? in : ConstBytes(), out});
   // The same tree as gather's, in the other direction.
-  carry_out(*this, state, {CollectiveOperation::gather, out.size(), algorithm, "scatter"}, site,
+  carry_out(*group_, state, {CollectiveOperation::gather, out.size(), algorithm, "scatter"}, site,
             [&](CollectiveAlgorithm by) {
               state.mechanisms.collectives().scatter(*group_, in, out, root, by);
             });
@@ -469,7 +478,7 @@ void team::allgather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> c
   check_memory(state, {"allgather_v", site}, {in, out});
   uint64_t elements = 0;
   for (const size_t count : counts) elements += count;
-  carry_out(*this, state,
+  carry_out(*group_, state,
             {CollectiveOperation::allgatherv, elements * element_bytes / rank_n_, algorithm,
              "allgather_v"},
             site, [&](CollectiveAlgorithm by) {
@@ -491,7 +500,7 @@ void team::reduce_scatter_bytes(ConstBytes in, Bytes out, const detail::Reductio
   }
   check_length("reduce_scatter", out.size(), in.size() / rank_n_);
   check_memory(state, {"reduce_scatter", site}, {in, out});
-  carry_out(*this, state, {CollectiveOperation::reduce_scatter, out.size(), algorithm}, site,
+  carry_out(*group_, state, {CollectiveOperation::reduce_scatter, out.size(), algorithm}, site,
             [&](CollectiveAlgorithm by) {
               state.mechanisms.collectives().reduce_scatter(*group_, in, out, op, by);
             });
@@ -533,7 +542,7 @@ void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algori
   const rma::CollectiveScope scope(state, "allgather", site);
   check_length("allgather", out.size(), access::saturating_multiply(in.size(), rank_n_));
   check_memory(state, {"allgather", site}, {in, out});
-  carry_out(*this, state, {CollectiveOperation::allgather, in.size(), algorithm}, site,
+  carry_out(*group_, state, {CollectiveOperation::allgather, in.size(), algorithm}, site,
             [&](CollectiveAlgorithm by) {
               state.mechanisms.collectives().allgather(*group_, in, out, by);
             });
@@ -552,7 +561,7 @@ void team::all_to_all_bytes(ConstBytes in, Bytes out, size_t element_bytes,
                          " blocks of the same length"));
   }
   check_memory(state, {"all_to_all", site}, {in, out});
-  carry_out(*this, state, {CollectiveOperation::all_to_all, in.size() / rank_n_, algorithm}, site,
+  carry_out(*group_, state, {CollectiveOperation::all_to_all, in.size() / rank_n_, algorithm}, site,
             [&](CollectiveAlgorithm by) {
               state.mechanisms.collectives().all_to_all(*group_, in, out, by);
             });
@@ -572,7 +581,7 @@ void team::all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
   size_t elements = 0;
   for (const size_t count : in_counts) elements += count;
   const size_t mean_bytes = access::saturating_multiply(elements, element_bytes) / rank_n_;
-  carry_out(*this, state, {CollectiveOperation::all_to_allv, mean_bytes, algorithm}, site,
+  carry_out(*group_, state, {CollectiveOperation::all_to_allv, mean_bytes, algorithm}, site,
             [&](CollectiveAlgorithm by) {
               state.mechanisms.collectives().all_to_allv(
                   *group_, in, {in_counts, in_offsets, element_bytes}, out,
@@ -588,7 +597,7 @@ void team::scan_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, boo
   const rma::CollectiveScope scope(state, name, site, op.name);
   check_length(name, out.size(), in.size());
   check_memory(state, {name, site}, {in, out});
-  carry_out(*this, state, {CollectiveOperation::scan, in.size(), algorithm}, site,
+  carry_out(*group_, state, {CollectiveOperation::scan, in.size(), algorithm}, site,
             [&](CollectiveAlgorithm by) {
               state.mechanisms.collectives().scan(*group_, in, out, op, exclusive, by);
             });

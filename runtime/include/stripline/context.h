@@ -89,7 +89,8 @@ struct Options {
   /// STRIPLINE_GUARD: loops and nests whose plan is tuned, or may be as fast, and iterations of the
   /// program with all their loops, nests and strided calls, are now and then carried out as the
   /// baseline, too, and keep what is faster (docs/programming.md). So are regions that do not wait,
-  /// without a model, too (docs/bulk.md, docs/fine.md).
+  /// without a model, too (docs/bulk.md, docs/fine.md); and collective operations, and gathers,
+  /// with one. The same on every rank.
   bool guard = true;
   /// STRIPLINE_LOAD_ESTIMATION: where the model has service levels, plans of loops count on the
   /// bandwidth that is left when all nodes communicate at once (docs/strips.md). The same on every
