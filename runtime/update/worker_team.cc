@@ -1,6 +1,5 @@
 #include <atomic>
 #include <cstdio>
-#include <exception>
 #include <new>
 #include <sched.h>
 #include <string>
@@ -13,6 +12,7 @@
 #include <stripline/worker_team.h>
 
 #include "base/clock.h"
+#include "base/exception_text.h"
 #include "base/exit_codes.h"
 #include "runtime/rma/context_state.h"
 
@@ -178,16 +178,13 @@ void thread_workers::run(const std::function<void(worker_team&)>& body) {
     threads.emplace_back([this, &body, &worker] {
       const std::vector<uint32_t>& processors = state_->processors;
       if (!processors.empty()) bind_to(processors[worker->index() % processors.size()]);
-      std::string what = "something that is not a std::exception";
       try {
-        return body(*worker);
-      } catch (const std::exception& error) {
-        what = error.what();
-      } catch (...) {  // said so
+        body(*worker);
+      } catch (...) {
+        worker->fail(Error(ErrorCode::invalid_argument,
+                           "the body of thread_workers::run has thrown: " + exception_text() +
+                               "; catch it in the body: the other workers wait for this one"));
       }
-      worker->fail(Error(ErrorCode::invalid_argument,
-                         "the body of thread_workers::run has thrown: " + what +
-                             "; catch it in the body: the other workers wait for this one"));
     });
   }
 }
