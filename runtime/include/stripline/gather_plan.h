@@ -331,11 +331,18 @@ class GatherPlan {
     begin(site);
   }
   /// The same of as many arrays as the plan was made for, in one message for each pair of ranks.
+  /// Ends the job if there are more or fewer, or if one is a null pointer.
   template <array_pointers Arrays>
   void start(const Arrays& xs, CallSite site = CallSite::current()) {
     own_.resize(std::ranges::size(xs));
     size_t vector = 0;
-    for (const auto* x : xs) take(vector++, *x, site);
+    for (const auto* x : xs) {
+      if (x == nullptr) [[unlikely]] {
+        core_->refuse("GatherPlan::start", site,
+                      "of a null pointer as array " + std::to_string(vector));
+      }
+      take(vector++, *x, site);
+    }
     begin(site);
   }
   /// Waits until all is here, and what was sent may be changed. At once without a gather.
@@ -346,7 +353,7 @@ class GatherPlan {
     const uint32_t number = core_->numbers()[i];
     return number < own_elements_ ? first_[number] : received_[(number - own_elements_) * step_];
   }
-  /// xs[vector][index[i]], likewise.
+  /// xs[vector][index[i]], likewise. Neither number is checked.
   const T& value(size_t vector, size_t i) const {
     const uint32_t number = core_->numbers()[i];
     if (number < own_elements_) return reinterpret_cast<const T*>(own_[vector])[number];

@@ -448,13 +448,14 @@ requires(update_operator<Op, T>) class UpdateEpoch {
     /// the array has not all cells of the grid, or `values` is null for a patch that has cells.
     void spread(const grid_extent& grid, const grid_cell& corner, const grid_extent& patch,
                 const T* values, CallSite site = CallSite::current()) const {
-      const bool lacks_values = values == nullptr && patch.cells() > 0;
+      const bool lacks_values = values == nullptr && !patch.is_empty();
       if (!detail::is_within(corner, patch, grid) || lacks_values) [[unlikely]]
         epoch_->state_->fail_patch(corner, patch, grid, site);
       const uint64_t cells =
           access::saturating_multiply(grid.x, access::saturating_multiply(grid.y, grid.z));
       if (cells > size_) [[unlikely]]
         detail::fail_elements(context_, "UpdateEpoch::spread", 0, cells, size_, site);
+      if (patch.is_empty()) return;
       for (uint64_t x = corner.x; x < corner.x + patch.x; ++x) {
         for (uint64_t y = corner.y; y < corner.y + patch.y; ++y, values += patch.z) {
           update_run((x * grid.y + y) * grid.z + corner.z, {values, patch.z}, site);
