@@ -1,15 +1,12 @@
 #include "runtime/rma/injection.h"
 
 #include <atomic>
-#include <cstdio>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include <stripline/injection.h>
 
-#include "base/exit_codes.h"
 #include "runtime/fabric/atomic_apply.h"
 #include "runtime/rma/operation.h"
 
@@ -192,15 +189,11 @@ Result<injection_context> injection_context::open(Context& context, CallSite sit
 
 namespace {
 
-// Ends the process without one: its job is unknown then.
 detail::Injection& injection_of(const std::unique_ptr<detail::Injection>& held,
                                 const rma::Call& call) {
-  if (held != nullptr) [[likely]]
-    return *held;
-  std::fprintf(stderr,
-               "error: %s of an injection_context that has been moved from; open() makes one\n",
-               text(call).c_str());
-  ::_exit(exit_code_for(ErrorCode::invalid_argument));
+  if (held == nullptr) [[unlikely]]
+    detail::fail_moved_from(call.name, call.site());
+  return *held;
 }
 
 }  // namespace

@@ -401,7 +401,7 @@ TEST_F(InjectionDeathTest, WrongArgumentsAreNamed) {
            uint64_t value = 0;
            mine.rget(Place(7, there.offset()), &value, 1);
          });
-  expect("injection_context::rget of an injection_context that has been moved from",
+  expect("injection_context::rget of an object that has been moved from",
          [](Context&, injection_context& mine, Place there) {
            const injection_context other = std::move(mine);
            uint64_t value = 0;

@@ -1,16 +1,13 @@
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include <stripline/team.h>
 
-#include "base/exit_codes.h"
 #include "base/quantity.h"
 #include "base/random.h"
 #include "optimizer/access/saturate.h"
@@ -162,11 +159,9 @@ std::string name_of(const sync::Group& group) {
 Context& valid(Context* context, const sync::Group* group, rma::Call call) {
   if (context != nullptr && group != nullptr) [[likely]]
     return *context;
-  std::fprintf(stderr,
-               "error: %s of a team object that refers to no team, being empty or moved from; "
-               "team::world() and split() make teams\n",
-               text(call).c_str());
-  ::_exit(exit_code_for(ErrorCode::invalid_argument));
+  rma::fail_without_job(text(call) +
+                        " of a team object that refers to no team, being empty or moved from; "
+                        "team::world() and split() make teams");
 }
 
 // Ends the job if a range that is not empty begins at a null pointer.

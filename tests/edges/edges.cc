@@ -177,6 +177,7 @@ std::vector<Call> all_calls() {
   add_array_calls(calls);
   add_mechanism_calls(calls);
   add_worker_calls(calls);
+  add_moved_calls(calls);
   return calls;
 }
 

@@ -80,6 +80,7 @@ void add_collective_calls(std::vector<Call>& calls);
 void add_array_calls(std::vector<Call>& calls);
 void add_mechanism_calls(std::vector<Call>& calls);
 void add_worker_calls(std::vector<Call>& calls);
+void add_moved_calls(std::vector<Call>& calls);
 
 /// The arguments of one trial, and the job in which the call is made.
 struct Case {

@@ -372,7 +372,8 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   ~UpdateEpoch() {
     if (state_ != nullptr) state_->close();
   }
-  UpdateEpoch(UpdateEpoch&&) noexcept = default;  ///< moves: the other one is of no use any more
+  /// Moves: the other one is of no use any more; its flush(), end() and fetches end the process.
+  UpdateEpoch(UpdateEpoch&&) noexcept = default;
   UpdateEpoch& operator=(UpdateEpoch&&) = delete;
   UpdateEpoch(const UpdateEpoch&) = delete;
   UpdateEpoch& operator=(const UpdateEpoch&) = delete;
@@ -554,11 +555,17 @@ requires(update_operator<Op, T>) class UpdateEpoch {
 
   /// Not collective: all updates that this rank has made are carried out when it returns. Their
   /// owners have to make progress meanwhile.
-  void flush(CallSite site = CallSite::current()) { state_->flush(site); }
+  void flush(CallSite site = CallSite::current()) {
+    check_whole("UpdateEpoch::flush", site);
+    state_->flush(site);
+  }
 
   /// Collective: all updates of all ranks are carried out, and every rank sees them. Others may
   /// follow, which belong to a new epoch.
-  void end(CallSite site = CallSite::current()) { state_->end(site); }
+  void end(CallSite site = CallSite::current()) {
+    check_whole("UpdateEpoch::end", site);
+    state_->end(site);
+  }
 
   /// What it has counted so far.
   UpdateStatistics statistics() const { return state_->statistics(); }
@@ -566,6 +573,10 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   UpdateSettings in_use() const { return state_->in_use(); }
 
  private:
+  void check_whole(const char* call, CallSite site) const {
+    if (state_ == nullptr) [[unlikely]]
+      detail::fail_moved_from(call, site);
+  }
   void check(global_ptr<T> cell, CallSite site) const {
     const uint64_t offset = cell.offset();
     if (cell.where() >= ranks_ || offset > last_offset_ || offset % alignof(T) != 0) [[unlikely]] {
@@ -574,6 +585,7 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   }
 
   future fetch_at(rank_t target, uint64_t cell, const T& value, T* previous, CallSite site) {
+    check_whole("UpdateEpoch::fetch", site);
     return state_->fetch(target, cell, reinterpret_cast<const std::byte*>(&value),
                          reinterpret_cast<std::byte*>(previous), site);
   }
