@@ -1,7 +1,6 @@
 #include "agent/agent.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -51,11 +50,6 @@ uint64_t random_bits() {
 }
 
 constexpr double kBetweenLooks_s = 1;
-
-// Workers and agents, of other nodes of the host, too, and a server on it, whose work between runs
-// is not that of others: as the kernel names them.
-constexpr std::array<std::string_view, 3> kOwnPrograms = {"stripline-worke", "stripline-agent",
-                                                          "stripline-serve"};
 
 }  // namespace
 
@@ -173,7 +167,7 @@ class Agent::Impl {
   }
 
   void look_at_host() {
-    host_load_ = read_host_load(kOwnPrograms);
+    host_load_ = read_host_load();
     next_look_s_ = steady_seconds() + kBetweenLooks_s;
   }
 
@@ -229,7 +223,7 @@ class Agent::Impl {
                  assignment.id.fence, assignment.ranks.size(),
                  assignment.ranks.size() == 1 ? "" : "s");
     done_since_s_.reset();
-    run_load_.begin(kOwnPrograms);
+    run_load_.begin();
     job_id_ = assignment.job_id;
     runner_ = std::make_unique<AssignmentRunner>(assignment, options_.node, address_of_ranks());
     const Status may_do = check_order(assignment, options_.node, description_, Room::read());

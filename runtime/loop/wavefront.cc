@@ -321,14 +321,23 @@ Wavefront::Wavefront(std::unique_ptr<detail::WavefrontEngine> engine)
 Wavefront::Wavefront(Wavefront&& other) noexcept = default;
 Wavefront::~Wavefront() = default;
 
-void Wavefront::begin(const detail::RawStage& stage) { engine_->begin(stage); }
+void Wavefront::begin(const detail::RawStage& stage) {
+  if (engine_ == nullptr) detail::fail_moved_from("Wavefront::run", stage.call);
+  engine_->begin(stage);
+}
 
 bool Wavefront::next(size_t& range_begin, size_t& range_end) {
   return engine_->next(range_begin, range_end);
 }
 
-void Wavefront::finish() { engine_->finish(); }
+void Wavefront::finish() {
+  if (engine_ == nullptr) detail::fail_moved_from("Wavefront::finish");
+  engine_->finish();
+}
 
-uint32_t Wavefront::pieces(size_t crossing) const { return engine_->pieces(crossing); }
+uint32_t Wavefront::pieces(size_t crossing) const {
+  if (engine_ == nullptr) detail::fail_moved_from("Wavefront::pieces");
+  return engine_->pieces(crossing);
+}
 
 }  // namespace stripline

@@ -1,17 +1,14 @@
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include <stripline/team.h>
 
-#include "base/exit_codes.h"
 #include "base/quantity.h"
 #include "base/random.h"
 #include "optimizer/access/saturate.h"
@@ -150,6 +147,19 @@ void carry_out(sync::Group& group, detail::ContextState& state, const Asked& ask
   if (compared != nullptr) compared->ended(seconds);
 }
 
+// What carries out `perform`, which calls a function of the program. No exception of that may end
+// it, whatever the other ranks wait for.
+template <typename Perform>
+auto with_function(detail::ContextState& state, rma::Call call, Perform perform) {
+  return [&state, call, perform](CollectiveAlgorithm by) {
+    try {
+      perform(by);
+    } catch (...) {
+      state.fail(sync::function_has_thrown(text(call)));
+    }
+  };
+}
+
 std::string name_of(const sync::Group& group) {
   return group.id == 0 ? "the job" : "team " + std::to_string(group.id);
 }
@@ -158,11 +168,9 @@ std::string name_of(const sync::Group& group) {
 Context& valid(Context* context, const sync::Group* group, rma::Call call) {
   if (context != nullptr && group != nullptr) [[likely]]
     return *context;
-  std::fprintf(stderr,
-               "error: %s of a team object that refers to no team, being empty or moved from; "
-               "team::world() and split() make teams\n",
-               text(call).c_str());
-  ::_exit(exit_code_for(ErrorCode::invalid_argument));
+  rma::fail_without_job(text(call) +
+                        " of a team object that refers to no team, being empty or moved from; "
+                        "team::world() and split() make teams");
 }
 
 // Ends the job if a range that is not empty begins at a null pointer.
@@ -385,9 +393,9 @@ void team::reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, r
   if (rank_me_ == root) check_length("reduce", out.size(), in.size());
   check_memory(state, {"reduce", site}, {in, rank_me_ == root ? out : Bytes()});
   carry_out(*group_, state, {CollectiveOperation::reduce, in.size(), algorithm}, site,
-            [&](CollectiveAlgorithm by) {
+            with_function(state, {"reduce", site}, [&](CollectiveAlgorithm by) {
               state.mechanisms.collectives().reduce(*group_, in, out, op, root, by);
-            });
+            }));
 }
 
 void team::allreduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op,
@@ -398,9 +406,9 @@ void team::allreduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op
   check_length("allreduce", out.size(), in.size());
   check_memory(state, {"allreduce", site}, {in, out});
   carry_out(*group_, state, {CollectiveOperation::allreduce, in.size(), algorithm}, site,
-            [&](CollectiveAlgorithm by) {
+            with_function(state, {"allreduce", site}, [&](CollectiveAlgorithm by) {
               state.mechanisms.collectives().allreduce(*group_, in, out, op, by);
-            });
+            }));
 }
 
 void team::gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algorithm algorithm,
@@ -501,9 +509,9 @@ void team::reduce_scatter_bytes(ConstBytes in, Bytes out, const detail::Reductio
   check_length("reduce_scatter", out.size(), in.size() / rank_n_);
   check_memory(state, {"reduce_scatter", site}, {in, out});
   carry_out(*group_, state, {CollectiveOperation::reduce_scatter, out.size(), algorithm}, site,
-            [&](CollectiveAlgorithm by) {
+            with_function(state, {"reduce_scatter", site}, [&](CollectiveAlgorithm by) {
               state.mechanisms.collectives().reduce_scatter(*group_, in, out, op, by);
-            });
+            }));
 }
 
 future team::start_broadcast(Bytes data, rank_t root, CallSite site) const {
@@ -598,9 +606,9 @@ void team::scan_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, boo
   check_length(name, out.size(), in.size());
   check_memory(state, {name, site}, {in, out});
   carry_out(*group_, state, {CollectiveOperation::scan, in.size(), algorithm}, site,
-            [&](CollectiveAlgorithm by) {
+            with_function(state, {name, site}, [&](CollectiveAlgorithm by) {
               state.mechanisms.collectives().scan(*group_, in, out, op, exclusive, by);
-            });
+            }));
 }
 
 }  // namespace stripline

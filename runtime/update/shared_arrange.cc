@@ -1,7 +1,9 @@
 // Points in order: slabs with as many points each, and what is best for them.
 #include <algorithm>
 #include <bit>
+#include <string>
 
+#include "base/quantity.h"
 #include "runtime/update/shared_engine.h"
 
 namespace stripline::update {
@@ -62,6 +64,13 @@ bool Engine::sorts_now(size_t points) {
 
 std::span<uint32_t> Engine::begin_sort() {
   sort_start_s_ = team_.now_s();
+  const uint64_t of_first = team_.allgather(points_).front();
+  if (points_ != of_first) {
+    const std::string differ = count_text(points_, "point") + " by worker " +
+                               std::to_string(team_.index()) + ", and of " +
+                               std::to_string(of_first) + " by worker 0; all give the same array";
+    fail_arrange(differ.c_str());
+  }
   const size_t columns = lane.shape.x * lane.shape.y;
   Result<TeamBlocks> blocks = TeamBlocks::create(team_, columns * sizeof(uint32_t));
   if (!blocks.ok()) team_.fail(blocks.error());

@@ -218,7 +218,8 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   ~UpdateEpoch() {
     if (state_ != nullptr) state_->close();
   }
-  UpdateEpoch(UpdateEpoch&&) noexcept = default;  ///< moves: the other one is of no use any more
+  /// Moves: the other one is of no use any more; its flush(), end() and fetches end the process.
+  UpdateEpoch(UpdateEpoch&&) noexcept = default;
   UpdateEpoch& operator=(UpdateEpoch&&) = delete;
   UpdateEpoch(const UpdateEpoch&) = delete;
   UpdateEpoch& operator=(const UpdateEpoch&) = delete;
@@ -294,13 +295,14 @@ requires(update_operator<Op, T>) class UpdateEpoch {
     /// the array has not all cells of the grid, or `values` is null for a patch that has cells.
     void spread(const grid_extent& grid, const grid_cell& corner, const grid_extent& patch,
                 const T* values, CallSite site = CallSite::current()) const {
-      const bool lacks_values = values == nullptr && patch.cells() > 0;
+      const bool lacks_values = values == nullptr && !patch.is_empty();
       if (!detail::is_within(corner, patch, grid) || lacks_values) [[unlikely]]
         epoch_->state_->fail_patch(corner, patch, grid, site);
       const uint64_t cells =
           access::saturating_multiply(grid.x, access::saturating_multiply(grid.y, grid.z));
       if (cells > size_) [[unlikely]]
         detail::fail_elements(context_, "UpdateEpoch::spread", 0, cells, size_, site);
+      if (patch.is_empty()) return;
       for (uint64_t x = corner.x; x < corner.x + patch.x; ++x) {
         for (uint64_t y = corner.y; y < corner.y + patch.y; ++y, values += patch.z) {
           update_run((x * grid.y + y) * grid.z + corner.z, {values, patch.z}, site);
@@ -399,11 +401,17 @@ requires(update_operator<Op, T>) class UpdateEpoch {
 
   /// Not collective: all updates that this rank has made are carried out when it returns. Their
   /// owners have to make progress meanwhile.
-  void flush(CallSite site = CallSite::current()) { state_->flush(site); }
+  void flush(CallSite site = CallSite::current()) {
+    check_whole("UpdateEpoch::flush", site);
+    state_->flush(site);
+  }
 
   /// Collective: all updates of all ranks are carried out, and every rank sees them. Others may
   /// follow, which belong to a new epoch.
-  void end(CallSite site = CallSite::current()) { state_->end(site); }
+  void end(CallSite site = CallSite::current()) {
+    check_whole("UpdateEpoch::end", site);
+    state_->end(site);
+  }
 
   /// What it has counted so far.
   UpdateStatistics statistics() const { return state_->statistics(); }
@@ -411,6 +419,10 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   UpdateSettings in_use() const { return state_->in_use(); }
 
  private:
+  void check_whole(const char* call, CallSite site) const {
+    if (state_ == nullptr) [[unlikely]]
+      detail::fail_moved_from(call, site);
+  }
   void check(global_ptr<T> cell, CallSite site) const {
     const uint64_t offset = cell.offset();
     if (cell.where() >= ranks_ || offset > last_offset_ || offset % alignof(T) != 0) [[unlikely]] {
@@ -419,6 +431,7 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   }
 
   future fetch_at(rank_t target, uint64_t cell, const T& value, T* previous, CallSite site) {
+    check_whole("UpdateEpoch::fetch", site);
     return state_->fetch(target, cell, reinterpret_cast<const std::byte*>(&value),
                          reinterpret_cast<std::byte*>(previous), site);
   }
