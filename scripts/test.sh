@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs the tests.
 #
-#   scripts/test.sh          everything: format, release build, fast tests first, then the others,
-#                            clang-tidy on changed files, then the same tests under ASan and UBSan
+#   scripts/test.sh          everything: format, release build and its tests, clang-tidy on changed files,
+#                            then the same under ASan and UBSan
 #   scripts/test.sh fast     format, release build, the fast tests
 #   scripts/test.sh release  as everything, without the sanitizers
 #   scripts/test.sh asan     only the sanitizers
@@ -45,10 +45,11 @@ tidy_changed() {
   changed=$(git diff --name-only --diff-filter=d "$base" -- '*.cc')
   [ -n "$changed" ] || return 0
   echo "== clang-tidy on what changed since $base"
-  echo "$changed" | tidy
+  echo "$changed" | tidy tidy --named
 }
 
-# run_tests PRESET NAME [CTEST OPTION...]: a test on each processor; what fails is run once more by itself, since
+# run_tests PRESET NAME [CTEST OPTION...]: a test on each processor, and one more, as many of them mostly wait: which
+# run beside each other is said in cmake/StriplineTargets.cmake. What fails is run once more by itself, since
 # a host that others use, too, can be too slow for whatever waits. A test that passes then is named at the end of
 # all, as one to be mended; one that fails again fails the run. Where ctest ends by anything but failed tests, which
 # is its code 8, the list of these is an earlier run's.
@@ -57,7 +58,7 @@ run_tests() {
   local preset=$1 selection=$2 log=build/$1/Testing/Temporary code=0 failed
   shift 2
   echo "== $preset: ctest $selection"
-  ctest --preset "$preset" -j "$(nproc)" "$@" || code=$?
+  ctest --preset "$preset" -j $(($(nproc) + 1)) "$@" || code=$?
   [ $code -eq 8 ] || return $code
   # The reason once more: it can stand a thousand lines above the end of the output.
   echo "== $preset: what failed"
@@ -80,9 +81,10 @@ if [ "$what" != asan ]; then
   scripts/check.sh language
   echo "== release build"
   configure_and_build release
-  run_tests release "fast tests" -L fast
-  if [ "$what" != fast ]; then
-    run_tests release "the other tests" -LE fast
+  if [ "$what" = fast ]; then
+    run_tests release "fast tests" -L fast
+  else
+    run_tests release "all tests"
     tidy_changed
   fi
 fi
