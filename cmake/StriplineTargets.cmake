@@ -108,7 +108,7 @@ if(STRIPLINE_SANITIZE)
 endif()
 
 # stripline_runs_rarely(TARGET... [COMPUTES TARGET...]): commands, pages, files and what else is not on a program's
-# path. COMPUTES: tests call it so often that sanitizers make it take longer to run than to compile with optimisations.
+# path. COMPUTES: where sanitizers instrument it, tests that call it save more time by its optimisations than these take.
 function(stripline_runs_rarely)
   cmake_parse_arguments(ARG "" "" "COMPUTES" ${ARGN})
   foreach(target ${ARG_UNPARSED_ARGUMENTS} ${ARG_COMPUTES})
