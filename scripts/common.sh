@@ -65,7 +65,9 @@ cache_was_looked_at=
 look_at_cache() {
   [ -z "$cache_was_looked_at" ] || return 0
   cache_was_looked_at=1
-  if ccache --print-stats 2>/dev/null | grep -q '^files_in_cache[[:space:]]*0$'; then export CCACHE_DEPEND=1; fi
+  local files
+  files=$(ccache --print-stats 2>/dev/null | awk '$1 == "files_in_cache" { print $2 }') || return 0
+  if [ "$files" = 0 ]; then export CCACHE_DEPEND=1; fi
 }
 
 # configure_and_build PRESET [TARGET...]
