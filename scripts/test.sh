@@ -31,10 +31,13 @@ require_packages "${build_packages[@]}" "${check_packages[@]}"
 [ "$what" = fast ] || require_packages "${target_packages[@]}"
 require_node
 
+# What comes now, and the seconds that what came before has taken.
+stage() { echo "== $1 (after $SECONDS s)"; }
+
 sources() { git ls-files '*.h' '*.cc'; }
 
 check_format() {
-  echo "== clang-format"
+  stage "clang-format"
   sources | xargs clang-format-14 --dry-run --Werror
 }
 
@@ -44,7 +47,7 @@ tidy_changed() {
   [ -n "$base" ] || return 0
   changed=$(git diff --name-only --diff-filter=d "$base" -- '*.cc')
   [ -n "$changed" ] || return 0
-  echo "== clang-tidy on what changed since $base"
+  stage "clang-tidy on what changed since $base"
   echo "$changed" | tidy tidy --named
 }
 
@@ -57,7 +60,7 @@ unsteady=()
 run_tests() {
   local preset=$1 selection=$2 log=build/$1/Testing/Temporary code=0 failed
   shift 2
-  echo "== $preset: ctest $selection"
+  stage "$preset: ctest $selection"
   ctest --preset "$preset" -j $(($(nproc) + 1)) "$@" || code=$?
   [ $code -eq 8 ] || return $code
   # The reason once more: it can stand a thousand lines above the end of the output.
@@ -68,18 +71,18 @@ run_tests() {
     return 1  # a report of a sanitizer is a fault, whether it repeats or not
   fi
   mapfile -t failed < <(cut -d: -f2 "$log/LastTestsFailed.log")
-  echo "== $preset: once more, one by one: ${failed[*]}"
+  stage "$preset: once more, one by one: ${failed[*]}"
   ctest --preset "$preset" -j 1 --rerun-failed || return 1
   unsteady+=("${failed[@]/#/$preset:}")
 }
 
 if [ "$what" != asan ]; then
   check_format
-  echo "== includes"
+  stage "includes"
   scripts/check.sh includes
-  echo "== language"
+  stage "language"
   scripts/check.sh language
-  echo "== release build"
+  stage "release build"
   configure_and_build release
   if [ "$what" = fast ]; then
     run_tests release "fast tests" -L fast
@@ -89,8 +92,9 @@ if [ "$what" != asan ]; then
   fi
 fi
 if [ "$what" != release ] && [ "$what" != fast ]; then
-  echo "== asan build (AddressSanitizer and UBSan)"
+  stage "asan build (AddressSanitizer and UBSan)"
   configure_and_build asan
   run_tests asan "all tests"
 fi
 if [ ${#unsteady[@]} -gt 0 ]; then echo "== passed at the second attempt only: ${unsteady[*]}"; fi
+stage "all passed"
