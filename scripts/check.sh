@@ -124,7 +124,7 @@ case ${1:-} in
   tidy)
     require_packages "${neighbour_packages[@]}"  # whose sources are not built without them
     configure_and_build release
-    tidy_all
+    tidy tidy_all
     ;;
   includes)
     git ls-files '*.h' '*.cc' | xargs awk -f scripts/check_includes.awk docs/architecture.md

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/test_size.h"
 #include "optimizer/plan/step_costs.h"
 #include "optimizer/plan/strip_fixture.h"
 
@@ -51,7 +52,7 @@ TEST(Sizes, OfLoopsWithSmallBuffersAreWhatFillsThem) {
 TEST(Sizes, DescendInWholeGranulesWithoutRepeats) {
   RandomCases draw(11);
   const std::vector<uint64_t> switches{100, 256, 4096, 65536};
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < cases_here(20000); ++i) {
     StripRequest request;
     request.element_bytes = 1 + draw.below(64);
     request.granule_elements = 1 + draw.below(2) * draw.below(300);

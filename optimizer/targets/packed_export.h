@@ -37,8 +37,8 @@ struct PackedExport {
   double worst_ratio = 1;  ///< and its time with the settings over that without
 };
 
-/// Errors: data_loss for what is not a packed export, texts that no line has room for, a target that
-/// is not known here, or files that are not those that its record lists.
+/// Errors: data_loss for what is not a packed export, texts that no line has room for, a target
+/// that is not known here, or files that are not those that its record lists.
 Result<PackedExport> read_packed_export(std::string_view text, std::string_view what);
 
 /// One line: "Open MPI 4.1.4, shm, 2, 4 ranks: 12 cells and 1 knob depart, 0.74 of the default's
