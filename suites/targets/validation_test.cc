@@ -77,6 +77,27 @@ TEST(Validation, RanksThatChoicesArePredictedForAreHeldOut) {
   EXPECT_FALSE(held_out(target.candidates(targets::Collective::bcast).front()).contains(6));
 }
 
+// However much else is held out, of which only a few are looked at.
+TEST(Validation, EveryCollectiveWithPredictionsIsLookedAt) {
+  const targets::Target& target = named("openmpi");
+  std::vector<targets::Choice> choices;
+  std::set<std::string> all;
+  for (const Collective collective : targets::kCollectives) {
+    const auto candidate = target.candidates(collective).back();
+    if (candidate.id != 0) all.insert(std::string(to_string(collective)));
+    for (const uint32_t ranks : {4U, 8U}) {
+      for (const uint64_t bytes : {64U, 512U, 4096U, 32768U}) {
+        choices.push_back({{collective, ranks, ranks, bytes}, candidate});
+      }
+    }
+  }
+  std::set<std::string> predicted;
+  for (const Check& check : checks_of(target, choices, {}, {4, 8}, {})) {
+    if (check.asked.ranks == 6) predicted.insert(check.asked.operation);
+  }
+  EXPECT_EQ(predicted, all);
+}
+
 TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
   const targets::Target& target = named("openmpi");
   const auto of_knobs = [&](const std::vector<targets::Setting>& settings, Stage stage) {
