@@ -189,13 +189,12 @@ class Pairs {
 };
 
 // A cell between two numbers of ranks that have the same choices, which may be predicted there: in
-// the middle of these numbers, and of the sizes with such a choice. None where that number is the
-// one behind the first, which is looked at anyway.
+// the middle of these numbers, and of the sizes with such a choice.
 std::optional<Cell> predicted_cell(const std::vector<const targets::Choice*>& below,
                                    const std::vector<const targets::Choice*>& above) {
   const uint32_t first = below.front()->cell.ranks;
   const uint32_t middle = (first + above.front()->cell.ranks) / 2;
-  if (middle <= first + 1) return std::nullopt;
+  if (middle == first) return std::nullopt;
   std::vector<Cell> cells;
   for (const targets::Choice* const one : below) {
     const bool agrees =
@@ -265,10 +264,14 @@ std::vector<Check> checks_of(const targets::Target& target,
       }
     }
   }
+  checks.insert(checks.end(), predicted.begin(), predicted.end());
   // A few of all, spread evenly.
   const size_t step = held_out.size() / kMostHeldOut + 1;
-  for (size_t i = 0; i < held_out.size(); i += step) checks.push_back(held_out[i]);
-  checks.insert(checks.end(), predicted.begin(), predicted.end());
+  for (size_t i = 0; i < held_out.size(); i += step) {
+    const bool known = std::ranges::any_of(
+        predicted, [&](const Check& one) { return same_call(one.asked, held_out[i].asked); });
+    if (!known) checks.push_back(held_out[i]);
+  }
   if (!settings.empty()) add_checks_of_knobs(target, ranks, checks);
   for (const uint32_t count : ranks) {
     const auto add = [&](const char* program, uint64_t bytes) {
