@@ -154,6 +154,21 @@ TEST_F(Tune, ExportsWhatIsFasterAndProvesThatItIsRead) {
   EXPECT_EQ(verified.out.find("cells in"), std::string::npos) << verified.out;
 }
 
+TEST_F(Tune, PredictionsBetweenNumbersOfRanksAreValidated) {
+  // Few hosts have as many processors as lie between these.
+  ranks_ = "70,72";
+  const Finished tuned = tune();
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  EXPECT_NE(rules().find("bcast of 71 ranks"), std::string::npos) << rules();
+  const Finished slower = tune("between", {"--seed", "2"});
+  EXPECT_EQ(slower.exit_code, kExitOk) << slower.err << slower.out;
+  EXPECT_NE(slower.err.find("bcast: no predictions"), std::string::npos) << slower.err;
+  EXPECT_NE(rules().find("bcast, 72 ranks, 8 B to "), std::string::npos) << rules();
+  EXPECT_EQ(rules().find("of 71 ranks"), std::string::npos) << rules();
+  // What is not exported has no part in the result.
+  for (const Json& check : record()["checks"]) EXPECT_NE(check["ranks"], 71) << check.dump();
+}
+
 TEST_F(Tune, ASweepMeasuresEveryAlternativeInEveryRun) {
   const Finished swept = run({"sweep", "openmpi", "--ranks", "4", "--collectives", "bcast",
                               "--most-bytes", "4096", "--runs", "3", "--stall", "100"},
