@@ -36,12 +36,13 @@ Result<Cell> cell_from_json(const Json& json, std::string_view where) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string name, get_string(json, "collective", where));
   STRIPLINE_ASSIGN_OR_RETURN(const int64_t ranks, get_integer(json, "ranks", where));
   STRIPLINE_ASSIGN_OR_RETURN(const int64_t bytes, get_integer(json, "bytes", where));
+  STRIPLINE_ASSIGN_OR_RETURN(const int64_t of_node, get_integer(json, "ranks_per_node", where));
   const auto collective = targets::collective_from_string(name);
-  if (!collective || ranks < 2 || ranks > 1 << 20 || bytes < 0) {
+  if (!collective || ranks < 2 || ranks > 1 << 20 || of_node < 1 || of_node > ranks || bytes < 0) {
     return Error(ErrorCode::data_loss, std::string(where) + ": is not a cell");
   }
-  const auto count = static_cast<uint32_t>(ranks);
-  return Cell{*collective, count, count, static_cast<uint64_t>(bytes)};
+  return Cell{*collective, static_cast<uint32_t>(ranks), static_cast<uint32_t>(of_node),
+              static_cast<uint64_t>(bytes)};
 }
 
 // NaN and infinity have no form in JSON.
