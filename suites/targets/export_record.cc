@@ -107,6 +107,14 @@ Shown shown_ratio(const ExportRecord& record, size_t at) {
   return {ratio.value, ratio.interval.low, ratio.interval.high};
 }
 
+// "4 ranks on one node", as the target has seen them.
+std::string nodes_text(const SearchReport& search) {
+  const bool one_node = !search.result.by_cell.empty()
+                            ? is_one_node(search.result.by_cell.front().cell)
+                            : !search.probe || is_one_node(search.probe->cell);
+  return one_node ? " ranks on one node" : " ranks, each as on a node of its own";
+}
+
 // A line for each range of sizes with one choice.
 std::vector<std::string> gain_lines(const ExportRecord& record) {
   std::vector<std::string> lines;
@@ -369,7 +377,8 @@ std::vector<std::string> comments_of(const ExportRecord& record, const std::stri
           record.version,
       record.time + ", by " + record.user + " on " + record.host + " (" +
           count_text(record.processors, "processor") + ", Linux " + record.kernel + ")",
-      "For " + ranks + " ranks on one node, over " + std::string(to_string(record.path)) + "; " +
+      "For " + ranks + nodes_text(record.search) + ", over " + std::string(to_string(record.path)) +
+          "; " +
           (record.commutative_only ? "operations must be commutative"
                                    : "for operations of every kind"),
       "Everything else keeps the default: a choice gains more than " + percent(record.margin) +

@@ -440,6 +440,7 @@ Result<Tuned> tune(const TuneOptions& options, const Tell& tell) {
   launcher.set_stall_limit(options.stall_s);
   tell(std::string(target->title) + " " + to_string(session.installed.version) + ", " +
        std::to_string(search.processors) + " processors, path " + options.path);
+  search.grid.one_node = session.adapter->is_one_node(search.path);
   launcher.end_within(budget.left_s());
   STRIPLINE_ASSIGN_OR_RETURN(search.safety.unsettable, unsettable_variables(launcher));
   STRIPLINE_ASSIGN_OR_RETURN(const Basis basis, basis_here(*session.adapter));

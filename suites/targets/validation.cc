@@ -204,9 +204,7 @@ std::optional<Cell> predicted_cell(const std::vector<const targets::Choice*>& be
     if (agrees) cells.push_back(one->cell);
   }
   if (cells.empty()) return std::nullopt;
-  Cell cell = cells[cells.size() / 2];
-  cell.ranks = cell.ranks_per_node = middle;
-  return cell;
+  return with_ranks(cells[cells.size() / 2], middle);
 }
 
 // More pairs would not make it much narrower. What the verdicts are is not looked at.
@@ -256,8 +254,7 @@ std::vector<Check> checks_of(const targets::Target& target,
         if (between.bytes != 0) held_out.push_back(check_of(between, Stage::held_out));
       }
       // Rules are closed: they hold for no other number of ranks, unless they are predicted there.
-      Cell behind = choice.cell;
-      behind.ranks = behind.ranks_per_node = choice.cell.ranks + 1;
+      const Cell behind = with_ranks(choice.cell, choice.cell.ranks + 1);
       const bool first = i == 0 || row[i - 1]->candidate.id == 0;
       if (first && !rows.contains({key.first, behind.ranks})) {
         held_out.push_back(check_of(behind, Stage::held_out));
