@@ -22,8 +22,13 @@ bool names_file(const std::string& source) {
 
 Result<model::TunedModel> find_model(const Global& global, const std::string& source) {
   if (names_file(source)) return model::load_model(source);
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, find_file(global, source));
-  return model::parse_model(text, source);
+  return model_in(source, find_file(global, source));
+}
+
+Result<model::TunedModel> model_in(const std::string& source, const Result<std::string>& file) {
+  if (names_file(source)) return model::load_model(source);
+  if (!file.ok()) return file.error();
+  return model::parse_model(*file, source);
 }
 
 Result<std::string> find_file(const Global& global, const std::string& source) {

@@ -32,7 +32,7 @@ namespace {
 
 // Becomes the helper program beside this one. Returns only when there is none.
 int run(const Global& global, const ExecHelper& command) {
-  const auto passed = with_published_settings(global, command.arguments);
+  const auto passed = with_published_settings(global, command);
   if (!passed.ok()) return print_error(passed.error());
   const std::string path = (std::filesystem::path(executable_folder()) / command.program).string();
   std::vector<std::string> strings = {path};

@@ -146,9 +146,7 @@ int run(const Global& global, const ModelShow& command) {
     print(global.json ? *file : *text);
     return kExitOk;
   }
-  const auto model = file.ok() && !names_file(command.source)
-                         ? model::parse_model(*file, command.source)
-                         : find_model(global, command.source);
+  const auto model = model_in(command.source, file);
   if (!model.ok()) return print_error(model.error());
   if (!global.json) {
     print(model::model_text(*model));

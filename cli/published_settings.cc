@@ -1,6 +1,7 @@
 #include "cli/published_settings.h"
 
 #include <cerrno>
+#include <string_view>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -13,6 +14,7 @@
 namespace stripline::cli {
 namespace {
 
+constexpr std::string_view kProgram = "stripline-tune";
 // Where a name is in these commands.
 constexpr size_t kNamed = 2;
 
@@ -44,8 +46,9 @@ Result<std::string> in_memory(const std::string& text) {
 }  // namespace
 
 Result<std::vector<std::string>> with_published_settings(const Global& global,
-                                                         std::vector<std::string> arguments) {
-  if (!names_version(arguments)) return arguments;
+                                                         const ExecHelper& command) {
+  std::vector<std::string> arguments = command.arguments;
+  if (command.program != kProgram || !names_version(arguments)) return arguments;
   Global asked = global;
   // Commands of other programs are not parsed here.
   if (std::string server = environment_value("STRIPLINE_SERVER"); !server.empty()) {

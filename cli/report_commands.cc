@@ -45,7 +45,7 @@ int diff_settings(const Global& global, const std::string& a, const ModelDiff& c
 int run(const Global& global, const ModelDiff& command) {
   const auto file_a = find_file(global, command.a);
   if (file_a.ok() && is_packed_export(*file_a)) return diff_settings(global, *file_a, command);
-  const auto a = find_model(global, command.a);
+  const auto a = model_in(command.a, file_a);
   if (!a.ok()) return print_error(a.error());
   const auto b = find_model(global, command.b);
   if (!b.ok()) return print_error(b.error());

@@ -6,6 +6,7 @@ export interface PackedExport { record: ExportRecord; files: Record<string, stri
 export interface ExportCell {
   collective: string;
   ranks: number;
+  ranks_per_node: number;
   bytes: number;
   chosen: string;
   outcome: string;

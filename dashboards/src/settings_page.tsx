@@ -94,7 +94,7 @@ function Content({ packed, version, query, again }: { packed: PackedExport; vers
       {!report && <Publishing of={version} again={again} />}
       <Facts of={[
         ["target", `${record.target} ${record.version}`],
-        ["for", `${record.ranks.join(", ")} ranks on one node, path ${record.path}`],
+        ["for", `${record.ranks.join(", ")} ranks${record.cells[0]?.ranks_per_node === 1 ? ", each as on a node of its own" : " on one node"}, path ${record.path}`],
         ["tuned", <>on {record.host} ({count(record.processors, "processor")}, Linux {record.kernel}), {record.time}{version.campaigns.map((name) => <>, <a href={`#/${name}`}>{short(name)}</a></>)}</>],
         ["fetch it", <code>stripline model fetch {nameOf(version.name)}</code>],
       ]} />

@@ -84,6 +84,8 @@ CollectiveRules closed_rules(Collective collective, std::span<const Choice> choi
     table[choice.cell.ranks].try_emplace(choice.cell.bytes, choice.candidate);
   }
   CollectiveRules rules{.collective = collective};
+  rules.one_node =
+      std::ranges::all_of(choices, [](const Choice& one) { return is_one_node(one.cell); });
   const bool distinguishes = by_size && !ranks_may_see_other_sizes(collective);
   for (const auto& [ranks, sizes] : table) {
     RankRules of_ranks =

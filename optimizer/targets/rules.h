@@ -35,12 +35,16 @@ struct RankRules {
 struct CollectiveRules {
   Collective collective = Collective::allreduce;
   std::vector<RankRules> by_ranks;  ///< ascending; without those that only have the default
+  /// False: for ranks on a node of their own each; else for those of one node. A target that does
+  /// not distinguish that takes them for both.
+  bool one_node = true;
 };
 
 /// `by_size`: whether the target distinguishes sizes of this collective. Where it does not, or
 /// ranks may see other sizes, a choice holds only where it was made at every size. Two choices at
 /// neighbouring sizes meet at their geometric mean, unless one is the default, which begins beside
-/// the measured size. All choices are of one collective; a cell that comes twice counts once.
+/// the measured size. All choices are of one collective, and of ranks of one node or of one rank of
+/// each; a cell that comes twice counts once.
 CollectiveRules closed_rules(Collective collective, std::span<const Choice> choices, bool by_size);
 
 /// Numbers of ranks that choices are predicted for: what lies between two neighbours of `measured`,

@@ -61,6 +61,16 @@ TEST(ClosedRules, RootedOnesDependOnNoSize) {
   EXPECT_EQ(id_for(rules, 3, 8), 0);
 }
 
+TEST(ClosedRules, SayWhetherTheirRanksShareANode) {
+  std::vector<Choice> choices = {choice(3, 8, 1)};
+  EXPECT_TRUE(closed_rules(Collective::bcast, choices, true).one_node);
+  choices.front().cell.ranks_per_node = 1;
+  EXPECT_FALSE(closed_rules(Collective::bcast, choices, true).one_node);
+  EXPECT_EQ(with_ranks(choices.front().cell, 5).ranks_per_node, 1U);
+  choices.front().cell.ranks_per_node = 3;
+  EXPECT_EQ(with_ranks(choices.front().cell, 5).ranks_per_node, 5U);
+}
+
 TEST(Predictions, AreBetweenNeighboursThatAgree) {
   const std::vector<uint32_t> measured = {2, 3, 4, 8, 32};
   EXPECT_EQ(predictable_ranks(measured, 64), (std::vector<uint32_t>{5, 6, 7}));

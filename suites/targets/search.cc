@@ -436,10 +436,11 @@ class KnobSearch {
         if (factor < most) continue;
         most = factor;
         const DriverCell& at = cells_[i];
-        report_.probe =
-            Probe{.cell = {.ranks = at.ranks, .ranks_per_node = at.ranks, .bytes = at.bytes},
-                  .setting = arm.setting,
-                  .operation = at.operation};
+        report_.probe = Probe{.cell = {.ranks = at.ranks,
+                                       .ranks_per_node = options_.grid.one_node ? at.ranks : 1,
+                                       .bytes = at.bytes},
+                              .setting = arm.setting,
+                              .operation = at.operation};
       }
     }
   }

@@ -118,14 +118,18 @@ void demote(const targets::Target& target, const Cell& cell, SearchResult& resul
   }
 }
 
+// True if it is shown to be as fast as the default; is_slower() may be false without that.
+bool is_not_slower(const Checked& one) {
+  return one.test.verdict == stats::NonInferiority::non_inferior;
+}
+
 // Cells that a comparison speaks against: a fitted one that is not shown to be as fast as the
 // default; those on both sides of a held-out one that is slower.
 std::vector<Cell> accused_by(const Checked& one, const SearchResult& result) {
   const auto& check = one.check;
   if (check.stage == Stage::programs || check.of_knobs) return {};
   if (check.stage == Stage::fitted) {
-    const bool good = one.test.verdict == stats::NonInferiority::non_inferior;
-    return good ? std::vector<Cell>{} : std::vector<Cell>{check.cell};
+    return is_not_slower(one) ? std::vector<Cell>{} : std::vector<Cell>{check.cell};
   }
   if (!is_slower(one)) return {};
   std::vector<Cell> accused;
@@ -319,18 +323,21 @@ class Tuning {
     const Decisions decisions = decisions_of(adapter_.target(), record_.search, search_);
     for (const Checked& one : checked) {
       if (one.check.of_knobs && knobs_lose) continue;
-      if (is_predicted(one.check, decisions) && is_slower(one)) {
-        record_.search.not_predicted.insert(one.check.cell.collective);
-        tell_(std::string(to_string(one.check.cell.collective)) +
-              ": no predictions for numbers of ranks that were not measured, as one is slower");
+      if (is_predicted(one.check, decisions)) {
+        if (!is_not_slower(one)) predict_no_more(one.check.cell.collective);
+        kept.push_back(one);
         continue;
       }
       const auto accused = accused_by(one, result);
       for (const Cell& cell : accused) demote(adapter_.target(), cell, result);
       if (accused.empty()) kept.push_back(one);
     }
-    // Some were demoted together with another one.
-    std::erase_if(kept, [&](const Checked& one) { return is_default(one.check); });
+    // Some were demoted, or are not predicted any more, together with another one.
+    const Decisions left = decisions_of(adapter_.target(), record_.search, search_);
+    std::erase_if(kept, [&](const Checked& one) {
+      return is_default(one.check) ||
+             (is_predicted(one.check, decisions) && !is_predicted(one.check, left));
+    });
     if (kept.size() < checked.size()) {
       tell_("back to the default, as validation did not confirm a gain: " +
             count_text(checked.size() - kept.size(), "comparison"));
@@ -356,6 +363,14 @@ class Tuning {
       knob.failure = "validation found something slower with the knobs that gained";
     }
     record_.search.settings.clear();
+  }
+
+  // As a prediction is not shown to be as fast as the default.
+  void predict_no_more(targets::Collective collective) {
+    if (!record_.search.not_predicted.insert(collective).second) return;
+    tell_(std::string(to_string(collective)) +
+          ": no predictions for numbers of ranks that were not measured, as one is not shown to be "
+          "as fast as the default");
   }
 
   // True if a comparison is of ranks that were not measured, and these decisions have a choice
@@ -425,6 +440,7 @@ Result<Tuned> tune(const TuneOptions& options, const Tell& tell) {
   launcher.set_stall_limit(options.stall_s);
   tell(std::string(target->title) + " " + to_string(session.installed.version) + ", " +
        std::to_string(search.processors) + " processors, path " + options.path);
+  search.grid.one_node = session.adapter->is_one_node(search.path);
   launcher.end_within(budget.left_s());
   STRIPLINE_ASSIGN_OR_RETURN(search.safety.unsettable, unsettable_variables(launcher));
   STRIPLINE_ASSIGN_OR_RETURN(const Basis basis, basis_here(*session.adapter));

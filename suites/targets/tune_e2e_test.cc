@@ -4,17 +4,24 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
 #include "base/json.h"
+#include "base/json_channel.h"
+#include "base/packed_export.h"
 #include "base/sha256.h"
+#include "base/subprocess.h"
 #include "base/testing/processes.h"
+#include "optimizer/experiment/json.h"
+#include "optimizer/experiment/tuning.h"
 
 namespace stripline {
 namespace {
@@ -50,15 +57,17 @@ class Tune : public ::testing::Test {
   }
 
   Finished run_here(std::vector<std::string> argv, const std::string& wrongs = {}) {
+    return run_program(std::move(argv), 300, environment(wrongs));
+  }
+  std::map<std::string, std::string> environment(const std::string& wrongs) const {
     const std::string path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
-    return run_program(std::move(argv), 300,
-                       {{"PATH", (folder_ / "bin").string() + ":" + path},
-                        {"FAKE_OPENMPI", wrongs},
-                        {"FAKE_UCX", wrongs},
-                        {"FAKE_GASNET", wrongs},
-                        {"FAKE_SITE", site().string()},
-                        {"HOME", home().string()},
-                        {"XDG_STATE_HOME", (folder_ / "state").string()}});
+    return {{"PATH", (folder_ / "bin").string() + ":" + path},
+            {"FAKE_OPENMPI", wrongs},
+            {"FAKE_UCX", wrongs},
+            {"FAKE_GASNET", wrongs},
+            {"FAKE_SITE", site().string()},
+            {"HOME", home().string()},
+            {"XDG_STATE_HOME", (folder_ / "state").string()}};
   }
   // The last export that is listed.
   Json listed_export(const std::string& wrongs = {}) {
@@ -152,6 +161,21 @@ TEST_F(Tune, ExportsWhatIsFasterAndProvesThatItIsRead) {
   EXPECT_NE(verified.out.find("Read by the target"), std::string::npos) << verified.out;
   // Nothing was searched.
   EXPECT_EQ(verified.out.find("cells in"), std::string::npos) << verified.out;
+}
+
+TEST_F(Tune, PredictionsBetweenNumbersOfRanksAreValidated) {
+  // Few hosts have as many processors as lie between these.
+  ranks_ = "70,72";
+  const Finished tuned = tune();
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  EXPECT_NE(rules().find("bcast of 71 ranks"), std::string::npos) << rules();
+  const Finished slower = tune("between", {"--seed", "2"});
+  EXPECT_EQ(slower.exit_code, kExitOk) << slower.err << slower.out;
+  EXPECT_NE(slower.err.find("bcast: no predictions"), std::string::npos) << slower.err;
+  EXPECT_NE(rules().find("bcast, 72 ranks, 8 B to "), std::string::npos) << rules();
+  EXPECT_EQ(rules().find("of 71 ranks"), std::string::npos) << rules();
+  // What is not exported has no part in the result.
+  for (const Json& check : record()["checks"]) EXPECT_NE(check["ranks"], 71) << check.dump();
 }
 
 TEST_F(Tune, ASweepMeasuresEveryAlternativeInEveryRun) {
@@ -547,6 +571,106 @@ TEST_F(Tune, FilesAreCheckedAndWritten) {
 }
 
 // What has knobs alone.
+// `stripline-tune work` under an agent (docs/worker-protocol.md).
+class TuneWorks : public Tune {
+ protected:
+  void start(const std::vector<int64_t>& ranks, const std::string& wrongs = {}) {
+    auto ends = socket_pair();
+    ASSERT_TRUE(ends.ok()) << ends.error().message();
+    SubprocessOptions options;
+    options.argv = {program("stripline-tune"), "work"};
+    options.environment = environment(wrongs);
+    options.environment["STRIPLINE_CONTROL_FD"] = "3";
+    options.inherit = {{ends->second.get(), 3}};
+    auto process = Subprocess::spawn(options);
+    ASSERT_TRUE(process.ok()) << process.error().message();
+    process_.emplace(*std::move(process));
+    channel_.emplace(std::move(ends->first));
+    experiment::Assignment work;
+    work.name = "campaigns/c1/runs/1";
+    work.fabric = experiment::tuning_fabric("openmpi");
+    work.ranks = work.run = 1;
+    work.deadline_s = 150;
+    for (const int64_t count : ranks) {
+      work.points.push_back({experiment::kTuneExperiment, "settings", {{"ranks", count}}});
+    }
+    EXPECT_EQ(next("join").value("rank", -1), 0);
+    say({{"type", "work"}, {"assignment", experiment::to_json(work)}});
+  }
+
+  void say(const Json& message) {
+    const Status said = channel_->write(message);
+    EXPECT_TRUE(said.ok()) << said.error().message();
+  }
+
+  // The next message of this type; an empty one if there is none.
+  Json next(const std::string& type) {
+    while (true) {
+      const auto message = channel_->read(150);
+      if (!message.ok() || !message->has_value()) {
+        ADD_FAILURE() << "it has not said '" << type << "'";
+        return Json::object();
+      }
+      const std::string said = (**message).value("type", "");
+      ++heard_[said];
+      if (said == type) return **message;
+    }
+  }
+
+  int exit_code() {
+    const auto ended = process_->wait(60);
+    return ended.ok() ? ended->exit_code : -1;
+  }
+
+  std::optional<Subprocess> process_;
+  std::optional<JsonChannel> channel_;
+  std::map<std::string, int> heard_;
+};
+
+TEST_F(TuneWorks, AndSendsAGainForEachNumberOfRanksWithTheSettings) {
+  ASSERT_NO_FATAL_FAILURE(start({2, 4}));
+  const Json samples = next("samples");
+  EXPECT_GT(heard_["note"], 0);
+  EXPECT_EQ(heard_["progress"], 1);
+  ASSERT_EQ(samples["series"].size(), 2U);
+  for (const Json& one : samples["series"]) {
+    const auto series = experiment::sample_series_from_json(one);
+    ASSERT_TRUE(series.ok()) << series.error().message();
+    EXPECT_TRUE(series->verified);
+    ASSERT_EQ(series->values.size(), 1U);
+    // Binomial trees take half the time.
+    EXPECT_GT(series->values[0], 1.5);
+    EXPECT_EQ(is_packed_export(series->result), &one == &samples["series"][0]);
+  }
+  say({{"type", "taken"}});
+  EXPECT_EQ(next("finished").value("reason", ""), "complete");
+  next("left");
+  EXPECT_EQ(exit_code(), kExitOk);
+}
+
+TEST_F(TuneWorks, AndEndsWhereItIsCancelledOrItsAgentIsGone) {
+  ASSERT_NO_FATAL_FAILURE(start({2}, "late"));
+  next("note");
+  say({{"type", "cancel"}});
+  EXPECT_EQ(next("failed").value("code", ""), "cancelled");
+  EXPECT_GT(exit_code(), kExitOk);
+  ASSERT_NO_FATAL_FAILURE(start({2}, "late"));
+  next("note");
+  channel_.reset();
+  EXPECT_GT(exit_code(), kExitOk);
+}
+
+TEST_F(TuneWorks, AndSaysWhyTheDefaultStays) {
+  ASSERT_NO_FATAL_FAILURE(start({2}, "worse"));
+  const Json samples = next("samples");
+  ASSERT_EQ(samples["series"].size(), 1U);
+  EXPECT_EQ(samples["series"][0]["values"], Json::array({1.0}));
+  EXPECT_EQ(samples["series"][0]["note"], "nothing is certain to gain more than the margin");
+  EXPECT_FALSE(samples["series"][0].contains("result"));
+  say({{"type", "taken"}});
+  next("left");
+}
+
 class TuneUcx : public Tune {
  protected:
   Finished tune_ucx(const std::string& wrongs = {}) {

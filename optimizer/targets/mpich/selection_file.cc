@@ -215,6 +215,7 @@ bool holds(const Condition& one, const Call& call) {
   const std::string_view value = one.value;
   if (value == "any") return true;
   const auto number = number_of(value).value_or(0);
+  const uint32_t of_node = call.ranks_per_node == 0 ? call.ranks : call.ranks_per_node;
   const auto compares = [&](uint64_t given) {
     return one.operation == "<=" ? given <= number : given < number;
   };
@@ -222,16 +223,16 @@ bool holds(const Condition& one, const Call& call) {
   if (name == "comm_type") return value == "intra";
   if (name == "comm_size") {
     if (value == "pow2") return std::has_single_bit(call.ranks);
-    return value == "node_comm_size" || compares(call.ranks);
+    return value == "node_comm_size" ? of_node == call.ranks : compares(call.ranks);
   }
-  if (name == "comm_hierarchy") return false;
+  if (name == "comm_hierarchy") return value == "parent" && of_node > 1 && of_node < call.ranks;
   if (name == "avg_msg_size") return compares(call.average_bytes);
   if (name == "total_msg_size") return compares(call.total_bytes);
   if (name == "per_proc_msg_size") return compares(call.average_bytes / call.ranks);
   if (name == "count") {
     return value == "pow2" ? call.count < std::bit_floor(call.ranks) : compares(call.count);
   }
-  if (name == "comm_avg_ppn") return compares(call.ranks);
+  if (name == "comm_avg_ppn") return compares(of_node);
   if (name == "is_commutative") return is(call.commutative);
   if (name == "is_op_built_in") return is(call.built_in);
   if (name == "is_sendbuf_inplace") return is(call.in_place);
@@ -292,6 +293,19 @@ Selection by_size(Collective collective, const RankRules& rules, const Selection
   }
   sizes["avg_msg_size=any"] = before;
   return sizes;
+}
+
+// The same where ranks are on nodes as they were when it was measured.
+Selection by_nodes(uint32_t ranks, bool one_node, Selection chosen, const Selection& before) {
+  Selection both = Selection::object();
+  if (one_node) {
+    both[at_most("comm_avg_ppn", ranks - 1)] = before;
+    both["comm_size=any"] = std::move(chosen);
+  } else {
+    both[at_most("comm_avg_ppn", 1)] = std::move(chosen);
+    both["comm_size=any"] = before;
+  }
+  return both;
 }
 
 }  // namespace
@@ -376,7 +390,8 @@ Result<Selection> selection_with(const Selection& own, const std::vector<Collect
     uint32_t next = 0;
     for (const RankRules& of_ranks : of_one.by_ranks) {
       if (of_ranks.ranks > next) ranks[at_most("comm_size", of_ranks.ranks - 1)] = before;
-      ranks[at_most("comm_size", of_ranks.ranks)] = by_size(of_one.collective, of_ranks, before);
+      ranks[at_most("comm_size", of_ranks.ranks)] = by_nodes(
+          of_ranks.ranks, of_one.one_node, by_size(of_one.collective, of_ranks, before), before);
       next = of_ranks.ranks + 1;
     }
     ranks["comm_size=any"] = before;

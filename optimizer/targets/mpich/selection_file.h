@@ -40,11 +40,11 @@ Result<Selection> read_selection(std::string_view text, std::string_view what,
 /// not_found.
 Result<std::string> own_selection(std::string_view library, Grammar grammar = Grammar::v4_0);
 
-/// The library's own selection with rules for communicators of exactly their numbers of ranks.
-/// Where an algorithm needs something of a call that a condition can tell (a built-in or
-/// commutative operation, enough elements, a buffer for each direction), other calls keep what they
-/// had. Errors: those of read_selection() for `own`; invalid_argument for an algorithm that a rule
-/// cannot name.
+/// The library's own selection with rules for communicators of exactly their numbers of ranks, on
+/// one node or one rank on each. Where an algorithm needs something of a call that a condition can
+/// tell (a built-in or commutative operation, enough elements, a buffer for each direction), other
+/// calls keep what they had. Errors: those of read_selection() for `own`; invalid_argument for an
+/// algorithm that a rule cannot name.
 Result<Selection> selection_with(const Selection& own, const std::vector<CollectiveRules>& rules,
                                  Grammar grammar = Grammar::v4_0);
 
@@ -55,6 +55,7 @@ std::string write_selection(const Selection& selection);
 struct Call {
   Collective collective = Collective::allreduce;
   uint32_t ranks = 2;
+  uint32_t ranks_per_node = 0;  ///< 0: all
   uint64_t average_bytes = 8;
   uint64_t total_bytes = 8;
   uint64_t count = 1;
@@ -63,8 +64,8 @@ struct Call {
   bool in_place = false;
 };
 
-/// The algorithm that MPICH takes for a call among ranks of one thread on one node; empty where the
-/// conditions leave it without one.
+/// The algorithm that MPICH takes for a call among ranks of one thread, as many on each node; empty
+/// where the conditions leave it without one.
 std::string algorithm_for(const Selection& selection, const Call& call);
 
 /// True if sizes of a collective can be distinguished by what goes between two ranks, or the

@@ -72,6 +72,19 @@ TEST(Selection, RulesHoldForTheirRanksAndSizesAlone) {
           << ranks << " " << bytes;
     }
   }
+  // As many ranks of several nodes have what the library had, unless rules are of one of each.
+  CollectiveRules spread = rules(Collective::bcast, 8, 64, 4096, "scatter_ring_allgather");
+  spread.one_node = false;
+  const auto of_several = selection_with(own(), {spread});
+  ASSERT_TRUE(of_several.ok()) << of_several.error().message();
+  for (const uint32_t of_node : {1U, 4U, 7U, 8U}) {
+    Call call{.collective = Collective::bcast, .ranks = 8, .ranks_per_node = of_node};
+    call.average_bytes = call.total_bytes = 1024;
+    const std::string usual = algorithm_for(own(), call);
+    const std::string ruled = "MPIR_Bcast_intra_scatter_ring_allgather";
+    EXPECT_EQ(algorithm_for(*tuned, call), of_node == 8 ? ruled : usual) << of_node;
+    EXPECT_EQ(algorithm_for(*of_several, call), of_node == 1 ? ruled : usual) << of_node;
+  }
   // Twice: rules within rules, as a probe has them.
   const auto probed = selection_with(*tuned, {rules(Collective::bcast, 8, 0, kAll, "nb")});
   ASSERT_TRUE(probed.ok());

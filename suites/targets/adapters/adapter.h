@@ -72,6 +72,9 @@ class Adapter {
   /// cannot be left out.
   virtual Result<Environment> environment(targets::Path path,
                                           const std::filesystem::path& folder) const = 0;
+  /// True if ranks of a launch over this path are on one node for the target, as they are; false:
+  /// on one each, as it is said to keep them from sharing memory.
+  virtual bool is_one_node(targets::Path /*path*/) const { return true; }
   /// What lets a driver choose alternatives within a launch.
   virtual Environment selecting() const = 0;
   /// What the numbers of candidates are in the installed version, where they are others than in

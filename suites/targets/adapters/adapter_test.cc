@@ -75,6 +75,14 @@ TEST_F(AdapterHere, TakesTheCommandsBesideThatWhichPrintsTheVersion) {
   EXPECT_EQ(mpich_adapter().compiler(), "mpicc");
 }
 
+TEST_F(AdapterHere, RanksThatMustNotShareMemoryAreOnANodeEach) {
+  for (const Adapter* const one : {&mpich_adapter(), &gasnet_adapter()}) {
+    EXPECT_TRUE(one->is_one_node(targets::Path::shared_memory));
+    EXPECT_FALSE(one->is_one_node(targets::Path::tcp));
+  }
+  EXPECT_TRUE(openmpi_adapter().is_one_node(targets::Path::tcp));
+}
+
 TEST_F(AdapterHere, GasnetIsTakenWithTheConduitThatIsThere) {
   const Adapter& gasnet = gasnet_adapter();
   // No pkg-config, which is one that knows no library: the conduit for one node.

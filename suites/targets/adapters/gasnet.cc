@@ -74,6 +74,9 @@ class Gasnet : public VariablesAdapter {
     return variables;
   }
 
+  // GASNET_SUPERNODE_MAXSIZE.
+  bool is_one_node(Path path) const override { return path != Path::tcp; }
+
   // What other conduits read than that which the driver is linked with.
   Result<std::set<std::string>> unsettable(const std::vector<Setting>& settings) const override {
     const bool udp = has_udp();

@@ -119,6 +119,9 @@ class Mpich : public Adapter {
     return variables;
   }
 
+  // MPIR_CVAR_NOLOCAL.
+  bool is_one_node(Path path) const override { return path != Path::tcp; }
+
   Environment selecting() const override { return {}; }
 
   // The table is of the versions that were tried.
@@ -191,7 +194,8 @@ class Mpich : public Adapter {
       STRIPLINE_ASSIGN_OR_RETURN(selection, installed_selection());
     }
     const targets::SizeRange all{0, std::numeric_limits<uint64_t>::max(), probe.candidate};
-    const targets::CollectiveRules rules{probe.cell.collective, {{probe.cell.ranks, {all}}}};
+    const targets::CollectiveRules rules{
+        probe.cell.collective, {{probe.cell.ranks, {all}}}, targets::is_one_node(probe.cell)};
     STRIPLINE_ASSIGN_OR_RETURN(const mpich::Grammar grammar, grammar_here());
     STRIPLINE_ASSIGN_OR_RETURN(auto probed, mpich::selection_with(*selection, {rules}, grammar));
     return environment_and_selection(settings, std::move(probed), folder, {});

@@ -17,53 +17,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "../measure.h"
 
 enum {
-  kMaxName = 64,
-  kMostCells = 4096,
   kMostRanks = 1024,
-  kMostRepetitions = 1000,
-  kWindow = 16,
-  kRow = 64,    /* bytes of a row of strided transfers, every other one of which is moved */
-  kFlags = 4096 /* bytes in front of the buffers of a segment */
+  kRow = kLeastBlock, /* bytes of a row of strided transfers, every other one of which is moved */
+  kFlags = 4096       /* bytes in front of the buffers of a segment */
 };
-
-struct cell {
-  char operation[kMaxName];
-  int ranks;
-  long bytes;
-  char type[kMaxName];
-  int in_place;
-};
-
-static struct {
-  int run;
-  int repetitions;
-  double budget_s;
-  int cells;
-  struct cell cell[kMostCells];
-} plan;
 
 static gex_TM_t team;
-static int me;
-static int all;
-static double start_s;
 static char* bases[kMostRanks];    /* of segments, in the memory of their ranks */
 static volatile uint64_t* arrived; /* in the segment: the number of the last message of a peer */
 static uint64_t sent;              /* ping-pongs so far */
-static unsigned char* source;
-static unsigned char* target;
 static size_t source_at;
 static size_t target_at;
-static size_t source_bytes = kRow;
-static size_t target_bytes = kRow;
-
-static double now_s(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void fail(const char* what) {
   fprintf(stderr, "driver: rank %d: %s\n", me, what);
@@ -74,39 +42,6 @@ static void fail(const char* what) {
 
 static void must(int error, const char* what) {
   if (error != GASNET_OK) fail(what);
-}
-
-/* Every rank reads it: they are on one node. */
-static void read_plan(const char* path) {
-  FILE* const file = fopen(path, "r");
-  static char line[65536];
-  if (file == NULL) fail("cannot read the plan");
-  plan.repetitions = 10;
-  plan.budget_s = 0.01;
-  while (fgets(line, sizeof line, file) != NULL) {
-    char word[kMaxName] = "";
-    struct cell* const cell = &plan.cell[plan.cells];
-    sscanf(line, "%63s", word);
-    if (strcmp(word, "run") == 0) {
-      sscanf(line, "run %d", &plan.run);
-    } else if (strcmp(word, "repetitions") == 0) {
-      sscanf(line, "repetitions %d", &plan.repetitions);
-    } else if (strcmp(word, "budget") == 0) {
-      sscanf(line, "budget %lf", &plan.budget_s);
-    } else if (strcmp(word, "cell") == 0) {
-      if (plan.cells == kMostCells) fail("the plan has too many cells");
-      if (sscanf(line, "cell %63s %d %ld %63s %d", cell->operation, &cell->ranks, &cell->bytes,
-                 cell->type, &cell->in_place) != 5 ||
-          cell->bytes < 0) {
-        fail("a cell is malformed");
-      }
-      if (cell->ranks != all) fail("a cell needs another number of ranks");
-      ++plan.cells;
-    }
-  }
-  fclose(file);
-  if (plan.repetitions < 3) plan.repetitions = 3;
-  if (plan.repetitions > kMostRepetitions) plan.repetitions = kMostRepetitions;
 }
 
 /* GASNet-EX. */
@@ -139,60 +74,16 @@ static void make_segment(void) {
   barrier();
 }
 
-/* What elements hold. */
-static unsigned char datum(int from, long index, long salt) {
-  return (unsigned char)(from * 131 + index * 7 + salt * 29 + 1);
-}
-
-static void put_data(unsigned char* to, long bytes, int from, long salt) {
-  for (long i = 0; i < bytes; ++i) to[i] = datum(from, i, salt);
-}
-
-static int has_data(const unsigned char* at, long bytes, int from, long salt, char* note) {
-  for (long i = 0; i < bytes; ++i) {
-    if (at[i] == datum(from, i, salt)) continue;
-    snprintf(note, kMaxName * 2, "rank %d: byte %ld of what rank %d had is wrong", me, i, from);
-    return 0;
-  }
-  return 1;
-}
-
-static int next_rank(void) { return (me + 1) % all; }
-static int rank_before(void) { return (me + all - 1) % all; }
-
-struct operation {
-  const char* name;
-  size_t source_blocks; /* of the size of a call */
-  size_t target_blocks; /* for each rank where `by_rank` */
-  int by_rank;
-  void (*fill)(const struct cell* cell);
-  void (*run)(const struct cell* cell);
-  int (*check)(const struct cell* cell, char* note);
-};
-
-static void fill_one(const struct cell* cell) {
-  put_data(source, cell->bytes, me, 0);
-  memset(target, 0xee, target_bytes);
-}
-
 static void run_put(const struct cell* cell) {
   must(gex_RMA_PutBlocking(team, (gex_Rank_t)next_rank(), target_of(next_rank()), source,
                            (size_t)cell->bytes, 0),
        "gex_RMA_PutBlocking");
 }
 
-static int check_put(const struct cell* cell, char* note) {
-  return has_data(target, cell->bytes, rank_before(), 0, note);
-}
-
 static void run_get(const struct cell* cell) {
   must(gex_RMA_GetBlocking(team, target, (gex_Rank_t)next_rank(), source_of(next_rank()),
                            (size_t)cell->bytes, 0),
        "gex_RMA_GetBlocking");
-}
-
-static int check_get(const struct cell* cell, char* note) {
-  return has_data(target, cell->bytes, next_rank(), 0, note);
 }
 
 /* Sources are left alone until all puts are complete. */
@@ -210,13 +101,6 @@ static void run_window(const struct cell* cell) {
     put_soon(next_rank(), (size_t)i * (size_t)cell->bytes, source, (size_t)cell->bytes);
   }
   finish();
-}
-
-static int check_window(const struct cell* cell, char* note) {
-  for (int i = 0; i < kWindow; ++i) {
-    if (!has_data(target + i * cell->bytes, cell->bytes, rank_before(), 0, note)) return 0;
-  }
-  return 1;
 }
 
 /* Ranks 0 and 1 answer each other; the others have nothing to do. */
@@ -239,10 +123,6 @@ static void run_latency(const struct cell* cell) {
     }
     __sync_synchronize();
   }
-}
-
-static int check_latency(const struct cell* cell, char* note) {
-  return me > 1 || all < 2 || has_data(target, cell->bytes, 1 - me, 0, note);
 }
 
 /* Strided transfers: rows of `kRow` bytes with as many between them, on both sides. */
@@ -281,8 +161,8 @@ static int has_rows(const struct cell* cell, int from, char* note) {
   for (size_t i = 0; i < 2 * kRow * rows_of(cell); ++i) {
     const int moved = i % (2 * kRow) < row;
     if (target[i] == (moved ? datum(from, (long)i, 0) : 0xee)) continue;
-    snprintf(note, kMaxName * 2, "rank %d: byte %zu of a strided transfer from rank %d is wrong",
-             me, i, from);
+    snprintf(note, kMaxNote, "rank %d: byte %zu of a strided transfer from rank %d is wrong", me, i,
+             from);
     return 0;
   }
   return 1;
@@ -343,7 +223,7 @@ static int check_allreduce(const struct cell* cell, char* note) {
   for (long i = 0; i < doubles_of(cell); ++i) {
     const double wanted = all * (all + 1) / 2.0 + (double)all * (double)(i % 1000);
     if (values[i] == wanted) continue;
-    snprintf(note, kMaxName * 2, "rank %d: element %ld of the sum is %g, not %g", me, i, values[i],
+    snprintf(note, kMaxNote, "rank %d: element %ld of the sum is %g, not %g", me, i, values[i],
              wanted);
     return 0;
   }
@@ -367,27 +247,13 @@ static void run_outstanding(const struct cell* cell) {
   barrier();
 }
 
-static int check_outstanding(const struct cell* cell, char* note) {
-  for (int from = 0; from < all; ++from) {
-    for (int i = 0; i < kWindow; ++i) {
-      if (!has_data(target + ((long)from * kWindow + i) * cell->bytes, cell->bytes, from, 0,
-                    note)) {
-        return 0;
-      }
-    }
-  }
-  return 1;
-}
-
 /* The halos of a ring, and a sum: */
 
 static double operand;
 static double summed;
 
 static void fill_halo(const struct cell* cell) {
-  put_data(source, cell->bytes, me, 1);
-  put_data(source + cell->bytes, cell->bytes, me, 2);
-  memset(target, 0xee, target_bytes);
+  fill_two(cell);
   operand = me + 1;
   summed = 0;
 }
@@ -404,118 +270,41 @@ static void run_halo(const struct cell* cell) {
 
 static int check_halo(const struct cell* cell, char* note) {
   if (summed != all * (all + 1) / 2.0) {
-    snprintf(note, kMaxName * 2, "rank %d: the sum is %g", me, summed);
+    snprintf(note, kMaxNote, "rank %d: the sum is %g", me, summed);
     return 0;
   }
-  return has_data(target, cell->bytes, rank_before(), 1, note) &&
-         has_data(target + cell->bytes, cell->bytes, next_rank(), 2, note);
+  return check_two(cell, note);
 }
 
-/* A sort of integers by their owners, each of which has a bucket for every rank. A bucket begins
- * with how many keys it has, and has room for all keys of a rank: */
-
-static long keys_of(const struct cell* cell) { return cell->bytes / (long)sizeof(uint64_t); }
-
-static uint64_t key_of(int from, long index) {
-  uint64_t x = (uint64_t)from * 0x9e3779b97f4a7c15u + (uint64_t)index + 1;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-static void fill_sort(const struct cell* cell) {
-  const long room = keys_of(cell) + 1;
-  uint64_t* const buckets = (uint64_t*)source;
-  memset(target, 0, target_bytes);
-  for (int owner = 0; owner < all; ++owner) buckets[owner * room] = 0;
-  for (long i = 0; i < keys_of(cell); ++i) {
-    const uint64_t key = key_of(me, i);
-    uint64_t* const bucket = buckets + (long)(key % (uint64_t)all) * room;
-    bucket[++bucket[0]] = key;
-  }
-}
+/* A sort of integers by their owners, each of which has a bucket for every rank: */
 
 static void run_sort(const struct cell* cell) {
   const size_t room = (size_t)(keys_of(cell) + 1) * sizeof(uint64_t);
   for (int k = 0; k < all; ++k) {
     const int owner = (me + k) % all;
-    const uint64_t* const bucket = (const uint64_t*)(source + (size_t)owner * room);
+    const uint64_t* const bucket = bucket_of(source, cell, owner);
     put_soon(owner, (size_t)me * room, bucket, (size_t)(bucket[0] + 1) * sizeof(uint64_t));
   }
   finish();
   barrier();
 }
 
-static int check_sort(const struct cell* cell, char* note) {
-  const long room = keys_of(cell) + 1;
-  for (int from = 0; from < all; ++from) {
-    const uint64_t* const bucket = (const uint64_t*)target + from * room;
-    uint64_t found = 0;
-    for (long i = 0; i < keys_of(cell); ++i) {
-      const uint64_t key = key_of(from, i);
-      if (key % (uint64_t)all != (uint64_t)me) continue;
-      if (++found <= bucket[0] && bucket[found] == key) continue;
-      snprintf(note, kMaxName * 2, "rank %d: key %ld of rank %d is wrong", me, i, from);
-      return 0;
-    }
-    if (found == bucket[0]) continue;
-    snprintf(note, kMaxName * 2, "rank %d: rank %d has sent more keys than it had", me, from);
-    return 0;
-  }
-  return 1;
-}
-
 static const struct operation kOperations[] = {
     {"allreduce", 1, 1, 0, fill_doubles, run_allreduce, check_allreduce},
     {"barrier", 0, 0, 0, fill_nothing, run_barrier, check_nothing},
     {"bcast", 1, 1, 0, fill_one, run_bcast, check_bcast},
-    {"get", 1, 1, 0, fill_one, run_get, check_get},
+    {"get", 1, 1, 0, fill_one, run_get, check_from_next},
     {"halo", 2, 2, 0, fill_halo, run_halo, check_halo},
     {"latency", 1, 1, 0, fill_one, run_latency, check_latency},
     {"outstanding", 1, kWindow, 1, fill_one, run_outstanding, check_outstanding},
-    {"put", 1, 1, 0, fill_one, run_put, check_put},
+    {"put", 1, 1, 0, fill_one, run_put, check_from_before},
     {"reduce", 1, 1, 0, fill_doubles, run_reduce, check_reduce},
-    {"sort", 1, 1, 1, fill_sort, run_sort, check_sort},
+    {"sort", 1, 1, 1, fill_buckets, run_sort, check_buckets},
     {"strided_get", 2, 2, 0, fill_strided, run_strided_get, check_strided_get},
     {"strided_put", 2, 2, 0, fill_strided, run_strided_put, check_strided_put},
     {"window", 1, kWindow, 0, fill_one, run_window, check_window},
+    {NULL, 0, 0, 0, NULL, NULL, NULL},
 };
-
-static const struct operation* operation_of(const char* name) {
-  for (size_t i = 0; i < sizeof kOperations / sizeof kOperations[0]; ++i) {
-    if (strcmp(kOperations[i].name, name) == 0) return &kOperations[i];
-  }
-  fail("the plan has an unknown operation");
-  return NULL;
-}
-
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-
-/* Room for every cell. Buckets have a word beside their keys, and there is one for each rank;
- * strided transfers have at least a row and what is behind it. */
-static void size_buffers(void) {
-  for (int i = 0; i < plan.cells; ++i) {
-    const struct operation* const operation = operation_of(plan.cell[i].operation);
-    const size_t block = larger((size_t)plan.cell[i].bytes, kRow) + sizeof(uint64_t);
-    const size_t ranks = operation->by_rank ? (size_t)all : 1;
-    source_bytes = larger(source_bytes, operation->source_blocks * block * ranks);
-    target_bytes = larger(target_bytes, operation->target_blocks * block * ranks);
-  }
-}
-
-static void print_point(const struct cell* cell) {
-  printf(
-      "{\"experiment\":\"target.%s\",\"variant\":\"0\",\"params\":{\"ranks\":%d,\"bytes\":%ld,"
-      "\"type\":\"%s\",\"in_place\":%d}}",
-      cell->operation, cell->ranks, cell->bytes, cell->type, cell->in_place);
-}
-
-static void print_next(const struct cell* cell) {
-  printf("{\"at\":");
-  print_point(cell);
-  printf("}\n");
-  fflush(stdout);
-}
 
 /* The largest of all ranks, on all. */
 static double largest(double mine) {
@@ -536,7 +325,7 @@ static int verified(const struct operation* operation, const struct cell* cell, 
   well = operation->check(cell, note);
   if (!well && me != 0) fprintf(stderr, "driver: %s\n", note);
   if (largest(well ? 0 : 1) == 0) return 1;
-  if (well) snprintf(note, kMaxName * 2, "the data of a rank are wrong");
+  if (well) snprintf(note, kMaxNote, "the data of a rank are wrong");
   return 0;
 }
 
@@ -546,48 +335,6 @@ static double timed(const struct operation* operation, const struct cell* cell) 
   begin_s = now_s();
   operation->run(cell);
   return largest(now_s() - begin_s);
-}
-
-static void measure(const struct cell* cell) {
-  const struct operation* const operation = operation_of(cell->operation);
-  static double times[kMostRepetitions];
-  static double ends[kMostRepetitions];
-  char note[kMaxName * 2];
-  int repetitions = plan.repetitions;
-  int right;
-  double once_s;
-  double second_s;
-  double said_s;
-  if (me == 0) print_next(cell);
-  right = verified(operation, cell, note);
-  once_s = timed(operation, cell);
-  second_s = timed(operation, cell);
-  if (second_s < once_s) once_s = second_s;
-  if (once_s * repetitions > plan.budget_s) repetitions = (int)(plan.budget_s / once_s);
-  if (repetitions < 3) repetitions = 3;
-  said_s = now_s();
-  for (int i = 0; i < repetitions && right; ++i) {
-    times[i] = timed(operation, cell);
-    ends[i] = now_s();
-    if (me == 0 && ends[i] - said_s > 1) {
-      print_next(cell);
-      said_s = ends[i];
-    }
-  }
-  if (right) right = verified(operation, cell, note);
-  if (me != 0) return;
-  printf("{\"point\":");
-  print_point(cell);
-  printf(",\"run\":%d,\"values\":[", plan.run);
-  for (int i = 0; i < repetitions && right; ++i) printf("%s%.9e", i > 0 ? "," : "", times[i]);
-  printf("],\"timestamps_s\":[");
-  for (int i = 0; i < repetitions && right; ++i) {
-    printf("%s%.6f", i > 0 ? "," : "", ends[i] - start_s);
-  }
-  printf("],\"warmup_dropped\":1,\"stop_reason\":\"%s\",\"verified\":%s,\"note\":\"%s\"}\n",
-         repetitions >= plan.repetitions ? "max_reps" : "time_budget", right ? "true" : "false",
-         note);
-  fflush(stdout);
 }
 
 int main(int argc, char** argv) {
@@ -603,9 +350,9 @@ int main(int argc, char** argv) {
   if (all > kMostRanks) fail("there are too many ranks");
   if (argc != 2) fail("usage: driver PLAN");
   read_plan(argv[1]);
-  size_buffers();
+  size_buffers(kOperations);
   make_segment();
-  for (int i = 0; i < plan.cells; ++i) measure(&plan.cell[i]);
+  carry_out(kOperations);
   barrier();
   if (me == 0) {
     printf("{\"done\":true}\n");
