@@ -534,9 +534,12 @@ TEST(MethodChoice, TheBaselineIsNotCompared) {
 TEST(MethodChoice, ReadersAndOwnersChangeInStep) {
   model::TunedModel known = known_network();
   known.network["intra-node"] = exact_path(kItanium);
+  known.pack = model::example_pack();
   // So that copying is all that counts, by each owner for all of its readers, or by each of these.
   for (model::Segment& segment : known.network["intra-node"].put->segments) {
-    for (auto* const part : {&segment.o_base_s, &segment.L_s, &segment.g_s}) scale(*part, 1e-3);
+    for (auto* const part : {&segment.o_base_s, &segment.L_s, &segment.g_s, &segment.r_base_s}) {
+      scale(*part, 1e-3);
+    }
   }
   const ModelFile model("gather_in_step", known);
   constexpr rank_t kRanks = 4;

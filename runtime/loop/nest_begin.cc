@@ -227,8 +227,9 @@ void NestEngine::begin_tiles() {
 // as the others.
 void NestEngine::take_methods() {
   const bool untuned = !use_model_ || execution_.is_baseline();
-  if (layout_->tuned_tiles && site_ != nullptr && state_.mechanisms.run_guard() != nullptr) {
-    state_.mechanisms.run_guard()->differs(layout_->tuned_tiles_saved_s, layout_->tuned_tiles_s);
+  // How much longer tiles take without the model is just what the model may be wrong about.
+  if (layout_->tunes_tiles && site_ != nullptr && state_.mechanisms.run_guard() != nullptr) {
+    state_.mechanisms.run_guard()->differs({}, 0);
   }
   for (uint32_t g = 0; g < groups(); ++g) {
     const bool many_regions =

@@ -319,8 +319,8 @@ plan::NestRequest request_of(ContextState& state, const NestKey& key, double com
 
 namespace {
 
-// What tiles of many regions take by the methods of the plan, and by those of no model.
-void compare_tiles(const plan::NestRequest& request, NestLayout& layout) {
+// True if tiles of many regions travel otherwise than without a model.
+bool tunes_tiles(const plan::NestRequest& request, const NestLayout& layout) {
   for (uint32_t g = 0; g < layout.whole.groups(); ++g) {
     const Group& group = layout.whole.group[g];
     const plan::NestLink& link = request.links.at(request.link.at(group.member[0]));
@@ -334,21 +334,13 @@ void compare_tiles(const plan::NestRequest& request, NestLayout& layout) {
       tile.region_bytes = group.tile.run_bytes;
       tile.extent_bytes = group.tile.extent().bytes();
       tile.bounding_box_allowed = get;
-      const plan::NestTransfer& transfer = layout.plan.transfer[g];
-      const plan::VisCandidate by = transfer.by(direction, group.mode);
+      const plan::VisCandidate by = layout.plan.transfer[g].by(direction, group.mode);
       const plan::VisPlan untuned = plan::baseline_of_vis(tile);
-      if (by == plan::VisCandidate{untuned.method, untuned.window, untuned.chunk_bytes}) continue;
-      const auto all_s = [&](plan::VisMethod method, uint64_t chunk_bytes, uint32_t window) {
-        return static_cast<double>(transfer.count) *
-               plan::force_vis(tile, link.vis, method, chunk_bytes, window).predicted_s;
-      };
-      const double tuned_s = all_s(by.method, by.chunk_bytes, by.window);
-      layout.tuned_tiles = true;
-      layout.tuned_tiles_s += tuned_s;
-      layout.tuned_tiles_saved_s +=
-          all_s(untuned.method, untuned.chunk_bytes, untuned.window) - tuned_s;
+      if (by != plan::VisCandidate{untuned.method, untuned.window, untuned.chunk_bytes})
+        return true;
     }
   }
+  return false;
 }
 
 // Tiles of many regions may travel in messages, for which peers wait, and those that are held are
@@ -391,7 +383,7 @@ NestLayout lay_out(const NestKey& key, const plan::NestRequest& request,
     place_tiles(key, key.keeps, layout);
     if (key.keeps && layout.buffer_bytes > key.max_buffer_bytes) place_tiles(key, false, layout);
     layout.attention_step_s = attention_step_s(layout);
-    compare_tiles(request, layout);
+    layout.tunes_tiles = tunes_tiles(request, layout);
     return layout;
   }
   NestLayout layout{.plan = plan};

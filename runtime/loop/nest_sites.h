@@ -46,11 +46,7 @@ struct NestLayout {
   std::array<std::optional<access::Lmad>, access::kMaxReferences> kept{};
   std::array<uint64_t, access::kMaxReferences> kept_offset{};
   std::optional<double> attention_step_s{};  ///< of Attention; none: every step is looked after
-  /// Tiles of many regions travel otherwise than without a model; what they are predicted to take,
-  /// all of them, and what that saves.
-  bool tuned_tiles = false;
-  double tuned_tiles_s = 0;
-  double tuned_tiles_saved_s = 0;
+  bool tunes_tiles = false;  ///< of many regions, which travel otherwise than without a model
 
   /// True if a group moves with every step, or is held for several. Neither, if it is in reach.
   bool moves(uint32_t g) const { return !in_reach[g] && whole.group[g].hold > plan.cut.loop; }

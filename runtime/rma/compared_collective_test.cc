@@ -79,7 +79,7 @@ TEST(ComparedCollectives, ARuleThatIsWrongIsGivenUp) {
   double by_rule_s = 0;
   double guarded_s = 0;
   for (const bool guard : {false, true}) {
-    on_network(guard, "", [&](Context& context) {
+    on_network(guard, "off", [&](Context& context) {
       const team all = team::world(context);
       const double seconds =
           seconds_of_allgather(context, all, CollectiveAlgorithm::automatic, guard ? kMany : 100);
@@ -96,7 +96,7 @@ TEST(ComparedCollectives, ARuleThatIsWrongIsGivenUp) {
 
 // Teams that come and go, and operations of several sizes, each of which agrees on its own calls.
 TEST(ComparedCollectives, TeamsAndSizesAreComparedByThemselves) {
-  on_network(true, "", [](Context& context) {
+  on_network(true, "off", [](Context& context) {
     const team all = team::world(context);
     for (int round = 0; round < 3; ++round) {
       const team half = all.split(context.rank_me() % 2, 0);
@@ -116,7 +116,7 @@ TEST(ComparedCollectives, TeamsAndSizesAreComparedByThemselves) {
 
 // The bits of a sum do not depend on what the guard has found.
 TEST(ComparedCollectives, SumsAreMadeByTheirRules) {
-  on_network(true, "", [](Context& context) {
+  on_network(true, "off", [](Context& context) {
     const team all = team::world(context);
     const double mine = 0.1 * (1 + context.rank_me());
     const double first = all.allreduce(mine, op_add{});
@@ -126,7 +126,7 @@ TEST(ComparedCollectives, SumsAreMadeByTheirRules) {
 
 // The model takes scatters for gathers, whose times are others.
 TEST(ComparedCollectives, ScattersAreNotComparedWithGathers) {
-  on_network(true, "", [](Context& context) {
+  on_network(true, "off", [](Context& context) {
     const team all = team::world(context);
     auto& compared = context.state().mechanisms.of<ComparedCollectives>(context.state());
     const plan::AskedCollective request{
