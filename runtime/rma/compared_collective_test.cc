@@ -24,7 +24,7 @@ using model::CollectiveOperation;
 constexpr rank_t kRanks = 9;
 constexpr const char* kNetwork = "emulated:itanium-gm,compute=none,jitter=off";
 
-// By which small blocks are passed on from rank to rank, and small sums are made so, too; and
+// By which small blocks, and small sums, are passed on from rank to rank, one after another; and
 // broadcasts as without a model.
 model::TunedModel wrong_model() {
   model::TunedModel wrong = model::example_model();
@@ -39,7 +39,7 @@ model::TunedModel wrong_model() {
                                        .bytes = 64,
                                        .time_s = model::example_parameter(1e-6)});
   };
-  add(CollectiveOperation::allgather, CollectiveAlgorithm::linear);
+  add(CollectiveOperation::allgather, CollectiveAlgorithm::ring);
   add(CollectiveOperation::allreduce, CollectiveAlgorithm::linear);
   add(CollectiveOperation::broadcast, CollectiveAlgorithm::binomial);
   return wrong;
@@ -153,7 +153,7 @@ TEST(ComparedCollectives, AreTracedWithTheirCommands) {
   const std::string said = ::testing::internal::GetCapturedStderr();
   EXPECT_NE(said.find("allgather of 8 B"), std::string::npos) << said;
   EXPECT_NE(said.find("stripline explain collective "), std::string::npos) << said;
-  EXPECT_NE(said.find("linear, "), std::string::npos) << said;
+  EXPECT_NE(said.find("ring, "), std::string::npos) << said;
   EXPECT_EQ(said.find("broadcast of "), std::string::npos) << said;
 }
 
