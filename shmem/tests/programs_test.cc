@@ -283,13 +283,13 @@ TEST(OpenShmemEndings, NamePesWithHeapsOfAnotherSize) {
   const Finished ended = job(3, kTcp,
                              {"sh", "-c",
                               "if [ $STRIPLINE_RANK = 1 ]; then export SHMEM_SYMMETRIC_SIZE=8M; "
-                              "fi; exec " +
+                              "else export SHMEM_SYMMETRIC_SIZE=32M; fi; exec " +
                                   program("osh_endings")});
   EXPECT_EQ(ended.exit_code, kExitUsage) << ended.err;
   EXPECT_NE(ended.err.find("rank 1 has SHMEM_SYMMETRIC_SIZE=8388608 with room for "),
             std::string::npos)
       << ended.err;
-  EXPECT_NE(ended.err.find(" has SHMEM_SYMMETRIC_SIZE=268435456 with room for "), std::string::npos)
+  EXPECT_NE(ended.err.find(" has SHMEM_SYMMETRIC_SIZE=33554432 with room for "), std::string::npos)
       << ended.err;
   EXPECT_EQ(ended.err.find("STRIPLINE_SEGMENT_BYTES"), std::string::npos) << ended.err;
 }

@@ -108,7 +108,8 @@ double agent_s_per_million(uint32_t samples_per_point) {
   const Json point = experiment::to_json(made_up(work.points[0], 1, samples_per_point));
   const std::string line = Json{{"type", "samples"}, {"series", Json::array({point})}}.dump();
   const auto text = std::make_shared<const std::string>(experiment::to_json(work).dump());
-  agent::AssignmentRunner runner({{work.name, 1}, 10, text, {0}, {"a", "b"}, 60, "load"}, "a");
+  const Assignment given{{work.name, 1}, 10, text, {0}, {"a", "b"}, 60, "load"};
+  agent::AssignmentRunner runner(given, "a");
   runner.start(0);
   constexpr uint64_t kSamples = 1'000'000;
   const auto thread_s = [] {
