@@ -314,6 +314,7 @@ TEST_F(ModelActionsTest, SettingsAreStaleOnceTheirTargetHasChangedWhereTheyWereT
   Changes changes;
   changes.campaigns.push_back(tuned);
   changes.runs.push_back(finished);
+  changes.attempts.push_back({finished.key, 1, "a"});
   changes.facts.push_back({finished.key, 1, "a", then});
   changes.nodes.push_back(is_now("a", "4.1.4"));
   // One where nothing was tuned says nothing of them.
