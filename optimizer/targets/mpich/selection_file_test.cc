@@ -194,7 +194,9 @@ TEST(Selection, LaterVersionsHaveMoreWords) {
   EXPECT_EQ(bcast_of(*read, 8, 1024), "MPIR_Bcast_long");
   // It is the one that a library of these versions holds, and rules are put into it.
   const std::string library =
-      std::string("\x7f") + "ELF" + std::string(1, '\0') + text + std::string(1, '\0') + "more";
+      "\x7f"
+      "ELF" +
+      std::string(1, '\0') + later.dump() + std::string(1, '\0') + "more";
   EXPECT_FALSE(own_selection(library).ok());
   ASSERT_TRUE(own_selection(library, Grammar::v4_1).ok());
   const auto tuned =
