@@ -283,22 +283,44 @@ class RecordedAnswersTest : public TunedStoreTest {
     httplib::Headers headers;
     if (!bearer.empty()) headers.emplace("Authorization", "Bearer " + bearer);
     const bool is_post = operations_.at(operation) == "post";
-    const auto answer = is_post ? client.Post("/api/v1/" + path, headers, body, "application/json")
-                                : client.Get("/api/v1/" + path, headers);
-    EXPECT_TRUE(answer) << path << ": " << httplib::to_string(answer.error());
-    if (!answer) return {};
-    const std::string type = answer->get_header_value("Content-Type");
+    int status = 0;
+    std::string type;
+    std::string body_of_answer;
+    const auto take = [&](const httplib::Response& head) {
+      status = head.status;
+      type = head.get_header_value("Content-Type");
+      return true;
+    };
+    if (is_post) {
+      const auto answer = client.Post("/api/v1/" + path, headers, body, "application/json");
+      EXPECT_TRUE(answer) << path << ": " << httplib::to_string(answer.error());
+      if (!answer) return {};
+      take(*answer);
+      body_of_answer = answer->body;
+    } else {
+      // A stream of several campaigns goes on when the last of them has ended, and is left then.
+      bool ended = false;
+      const auto more = [&](const char* data, size_t bytes) {
+        body_of_answer.append(data, bytes);
+        ended =
+            type == "text/event-stream" && body_of_answer.find("event: end\n") < std::string::npos;
+        return !ended;
+      };
+      const auto answer = client.Get("/api/v1/" + path, headers, take, more);
+      EXPECT_TRUE(answer || ended) << path << ": " << httplib::to_string(answer.error());
+      if (!answer && !ended) return {};
+    }
     std::vector<Json> messages;
     if (type.starts_with("application/json")) {
-      messages.push_back(Json::parse(answer->body, nullptr, false));
+      messages.push_back(Json::parse(body_of_answer, nullptr, false));
     } else {
-      messages = events_of(answer->body);
+      messages = events_of(body_of_answer);
     }
     note(operation,
          std::string("HTTP ") + (is_post ? "POST " : "GET ") + operation + " " +
              normal(std::string_view(path)) + (bearer.empty() ? " -" : "") +
              (is_post ? " " + line_of(Json::parse(body)) : ""),
-         std::to_string(answer->status) + " " + type, answer->status == 200, messages);
+         std::to_string(status) + " " + type, status == 200, messages);
     return messages.empty() ? Json() : messages.front();
   }
 
