@@ -108,7 +108,14 @@ double agent_s_per_million(uint32_t samples_per_point) {
   const Json point = experiment::to_json(made_up(work.points[0], 1, samples_per_point));
   const std::string line = Json{{"type", "samples"}, {"series", Json::array({point})}}.dump();
   const auto text = std::make_shared<const std::string>(experiment::to_json(work).dump());
-  const Assignment given{{work.name, 1}, 10, text, {0}, {"a", "b"}, 60, "load"};
+  Assignment given;
+  given.id = {work.name, 1};
+  given.lease_s = 10;
+  given.assignment_json = text;
+  given.ranks = {0};
+  given.rank_nodes = {"a", "b"};
+  given.join_timeout_s = 60;
+  given.job_id = "load";
   agent::AssignmentRunner runner(given, "a");
   runner.start(0);
   constexpr uint64_t kSamples = 1'000'000;
