@@ -385,7 +385,7 @@ void Transfers::send(const Call& call, const Key& key, Rank target,
   }
   Peer& peer = peers_[target];
   const uint32_t bytes = charge(data.size());
-  const auto fits = [this, &peer, bytes] {
+  const auto fits = [&peer, bytes] {
     return peer.sent - peer.released + bytes <= kWindowBytes;
   };
   if (!fits()) messages_.wait(fits);
