@@ -1,10 +1,10 @@
 #include "agent/agent.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <poll.h>
 #include <random>
@@ -22,13 +22,14 @@
 #include "agent/order_check.h"
 #include "agent/run_load.h"
 #include "agent/run_reports.h"
+#include "agent/side_task.h"
 #include "agent/worker_process.h"
 #include "base/clock.h"
 #include "base/exit_codes.h"
 #include "base/host_load.h"
 #include "base/process_state.h"
-#include "base/pushed_models.h"
 #include "base/unguessable.h"
+#include "optimizer/experiment/tuning.h"
 
 namespace stripline::agent {
 namespace {
@@ -53,11 +54,6 @@ uint64_t random_bits() {
 
 constexpr double kBetweenLooks_s = 1;
 
-// Workers and agents, of other nodes of the host, too, and a server on it, whose work between runs
-// is not that of others: as the kernel names them.
-constexpr std::array<std::string_view, 3> kOwnPrograms = {"stripline-worke", "stripline-agent",
-                                                          "stripline-serve"};
-
 }  // namespace
 
 class Agent::Impl {
@@ -71,7 +67,8 @@ class Agent::Impl {
         stay_(options_.stay, steady_seconds()),
         credentials_(options_.identity_file),
         link_(options_.servers, credentials_),
-        reports_(options_.models_folder) {
+        reports_(options_.models_folder),
+        beside_([this] { wake(); }) {
     reports_.listen();
   }
 
@@ -106,6 +103,10 @@ class Agent::Impl {
  private:
   void wake_for(std::atomic<bool>& wish) const {
     wish = true;
+    wake();
+  }
+
+  void wake() const {
     const uint64_t one = 1;
     [[maybe_unused]] const ssize_t put = ::write(wake_fd_.get(), &one, sizeof one);
   }
@@ -174,7 +175,7 @@ class Agent::Impl {
   }
 
   void look_at_host() {
-    host_load_ = read_host_load(kOwnPrograms);
+    host_load_ = read_host_load();
     next_look_s_ = steady_seconds() + kBetweenLooks_s;
   }
 
@@ -230,7 +231,7 @@ class Agent::Impl {
                  assignment.id.fence, assignment.ranks.size(),
                  assignment.ranks.size() == 1 ? "" : "s");
     done_since_s_.reset();
-    run_load_.begin(kOwnPrograms);
+    run_load_.begin();
     job_id_ = assignment.job_id;
     runner_ = std::make_unique<AssignmentRunner>(assignment, options_.node, address_of_ranks());
     const Status may_do = check_order(assignment, options_.node, description_, Room::read());
@@ -244,7 +245,7 @@ class Agent::Impl {
 
   void on_message(const GroupReady& ready) {
     if (!runner_ || runner_->id() != ready.assignment) return;
-    runner_->on_group_ready(steady_seconds(), ready.addresses);
+    runner_->on_group_ready(steady_seconds(), *ready.addresses);
     carry_out();
   }
 
@@ -263,44 +264,55 @@ class Agent::Impl {
     carry_out();
   }
 
-  // The server offers nothing to an agent that it has given a run; one may have come meanwhile.
-  void on_message(const ModelOffer& offer) {
-    if (measuring()) {
-      offers_.emplace_back(offer);
-      return;
-    }
-    const Status accepted = accept_offer(offer, options_.models_folder, description_);
-    if (accepted.ok()) {
-      spdlog::info("programs here use {} over {} from now on", offer.version, offer.fabric);
-      reports_.listen();
-    } else {
-      spdlog::warn("rejected {}: {}", offer.version, accepted.error().message());
-    }
-    link_.send(
-        ModelAck{offer.version, accepted.ok(), accepted.ok() ? "" : accepted.error().message()});
-  }
-
+  // Followed when nothing is measured: the server offers nothing to an agent that it has given a
+  // run, but one may have come meanwhile.
+  void on_message(const ModelOffer& offer) { offers_.emplace_back(offer); }
   void on_message(const ModelWithdrawal& withdrawal) {
-    if (options_.models_folder.empty()) return;
-    if (measuring()) {
-      offers_.emplace_back(withdrawal);
-      return;
-    }
-    const Result<bool> removed =
-        remove_pushed_model(options_.models_folder, withdrawal.fabric, withdrawal.sha256);
-    if (!removed.ok()) {
-      spdlog::error("{}", removed.error().message());
-    } else if (*removed) {
-      spdlog::info("programs here use no model over {} from now on: {}", withdrawal.fabric,
-                   withdrawal.reason);
-    }
+    if (!options_.models_folder.empty()) offers_.emplace_back(withdrawal);
   }
 
   void accept_offers() {
-    if (measuring()) return;
-    for (const auto& offer : std::exchange(offers_, {})) {
-      std::visit([this](const auto& message) { on_message(message); }, offer);
+    beside_.finish();
+    while (!measuring() && !beside_.runs() && !offers_.empty()) {
+      const auto offer = std::move(offers_.front());
+      offers_.pop_front();
+      std::visit([this](const auto& message) { accept(message); }, offer);
     }
+  }
+
+  // What settings of other runtimes ask for takes longer than a server waits for heartbeats.
+  template <typename Order>
+  void accept(const Order& order) {
+    if (experiment::target_of_settings(order.fabric).empty()) return follow_order(order)();
+    beside_.begin([this, order] { return follow_order(order); });
+  }
+
+  // Reads what does not change while the agent runs; the rest is left to what it returns.
+  SideTask::Then follow_order(const ModelOffer& offer) {
+    const Status accepted =
+        accept_offer(offer, options_.models_folder, description_, options_.targets);
+    return [this, accepted, version = offer.version, fabric = offer.fabric] {
+      if (accepted.ok()) {
+        spdlog::info("programs here use {} over {} from now on", version, fabric);
+        reports_.listen();
+      } else {
+        spdlog::warn("rejected {}: {}", version, accepted.error().message());
+      }
+      if (!session_.live()) return;  // it is offered again
+      link_.send(ModelAck{version, accepted.ok(), accepted.ok() ? "" : accepted.error().message()});
+    };
+  }
+
+  SideTask::Then follow_order(const ModelWithdrawal& withdrawal) const {
+    const Result<bool> removed =
+        remove_offered(withdrawal, options_.models_folder, options_.targets);
+    return [removed, fabric = withdrawal.fabric, reason = withdrawal.reason] {
+      if (!removed.ok()) {
+        spdlog::error("{}", removed.error().message());
+      } else if (*removed) {
+        spdlog::info("programs here use no model over {} from now on: {}", fabric, reason);
+      }
+    };
   }
 
   // Reports would disturb a measurement. One at a time, once the one before has been sent: any user
@@ -377,12 +389,15 @@ class Agent::Impl {
         spdlog::info("cancelled {}", outcome.assignment.name);
         return;
       case AssignmentUpdate::State::running:
+      case AssignmentUpdate::State::unspecified:
         return;
     }
   }
 
   void perform(const StartWorker& start) {
-    Result<WorkerProcess> process = WorkerProcess::start(options_.worker, start.environment);
+    std::vector<std::string> command = {options_.worker};
+    if (runner_->tunes()) command = {options_.targets.program, "work"};
+    Result<WorkerProcess> process = WorkerProcess::start(std::move(command), start.environment);
     if (!process.ok()) {
       runner_->on_start_failed(steady_seconds(), start.rank, process.error());
       return;
@@ -405,7 +420,8 @@ class Agent::Impl {
     const auto* update = std::get_if<AssignmentUpdate>(&tell.message);
     if (update != nullptr && update->state == AssignmentUpdate::State::running &&
         !update->message.empty()) {
-      spdlog::warn("{}: {}", update->assignment.name, update->message);
+      const auto level = runner_->tunes() ? spdlog::level::info : spdlog::level::warn;
+      spdlog::log(level, "{}: {}", update->assignment.name, update->message);
     }
     if (!session_.live()) return;
     // The server decides by the host's load whether the next run begins at once: it comes first.
@@ -430,13 +446,13 @@ class Agent::Impl {
   void read_messages(uint32_t rank, Worker& worker) {
     runner_->on_begun(rank, worker.process.points_begun());
     while (true) {
-      const Result<std::optional<Json>> message = worker.process.next_message();
-      if (!message.ok()) {
-        runner_->on_worker_garbage(steady_seconds(), rank, message.error());
+      const Result<std::optional<std::string>> line = worker.process.next_line();
+      if (!line.ok()) {
+        runner_->on_worker_garbage(steady_seconds(), rank, line.error());
         break;  // the run fails; what follows the garbage does not matter
       }
-      if (!message->has_value()) break;
-      runner_->on_worker_message(steady_seconds(), rank, **message);
+      if (!line->has_value()) break;
+      runner_->on_worker_line(steady_seconds(), rank, **line);
     }
     runner_->flush();
     carry_out();
@@ -447,7 +463,8 @@ class Agent::Impl {
     if (!status) return;
     read_messages(rank, worker);
     workers_.erase(rank);
-    if (workers_.empty()) runner_->add_facts(run_load_.facts());
+    // Processes of a target that is tuned are not others'.
+    if (workers_.empty() && !runner_->tunes()) runner_->add_facts(run_load_.facts());
     runner_->on_worker_exit(steady_seconds(), rank, *status);
     carry_out();
   }
@@ -548,7 +565,7 @@ class Agent::Impl {
   AgentOptions options_;
   Description description_;
   std::string instance_id_;
-  UniqueFd wake_fd_;  // what signals ask for
+  UniqueFd wake_fd_;  // what signals ask for, and the end of a task beside the loop
   std::atomic<bool> stop_wanted_ = false;
   std::atomic<bool> leave_wanted_ = false;
   std::atomic<bool> hang_up_wanted_ = false;
@@ -557,8 +574,7 @@ class Agent::Impl {
   bool said_leaving_ = false;
   Credentials credentials_;
   Link link_;
-  // That came while it measured.
-  std::vector<std::variant<ModelOffer, ModelWithdrawal>> offers_;
+  std::deque<std::variant<ModelOffer, ModelWithdrawal>> offers_;  // not followed yet
   RunReports reports_;
   double next_report_s_ = 0;  // not passed on before
   RunLoad run_load_;
@@ -572,6 +588,7 @@ class Agent::Impl {
   std::optional<int> stop_code_;
   std::optional<double> farewell_until_s_;
   std::optional<int> exit_code_;
+  SideTask beside_;  // ends before what it reads
 };
 
 Agent::Agent(AgentOptions options, Description description)

@@ -13,6 +13,7 @@
 #include "agent/server_address.h"
 #include "agent/session.h"
 #include "agent/stay.h"
+#include "agent/targets.h"
 #include "base/result.h"
 
 namespace stripline::agent {
@@ -24,6 +25,7 @@ struct AgentOptions {
   std::string node;                  ///< a resource name segment, without "nodes/"
   std::string worker;                ///< path of stripline-worker
   std::string models_folder = {};    ///< for what the server pushes; empty: it pushes nothing
+  TargetOptions targets = {};        ///< other runtimes
   std::string version;
   SessionLimits session;
   StayLimits stay;     ///< times of steady_seconds()

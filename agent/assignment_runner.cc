@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string_view>
 #include <utility>
 
+#include "agent/samples_line.h"
+#include "base/json_channel.h"
 #include "base/quantity.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/experiment/point_order.h"
 #include "optimizer/experiment/rank_environment.h"
+#include "optimizer/experiment/tuning.h"
 
 namespace stripline::agent {
 namespace {
@@ -21,7 +23,9 @@ constexpr int kDeath = 3;
 
 constexpr int kStartsPerTurn = 4;
 
-constexpr double kCancelGrace_s = 0.7;    // from the cancel message to SIGKILL
+constexpr double kCancelGrace_s = 0.7;  // from the cancel message to SIGKILL
+// A worker that tunes ends the target's processes first, and what they leave.
+constexpr double kTuneGrace_s = 2.5;
 constexpr double kFailureSettle_s = 0.2;  // from the first failure to SIGKILL: its root cause shows
 constexpr double kExitGrace_s = 5;        // from `left` to SIGKILL
 constexpr double kJoinMargin_s = 3;       // beyond the server's join timeout, should it be gone
@@ -87,7 +91,7 @@ std::string AssignmentRunner::rank_name(uint32_t rank) const {
 
 void AssignmentRunner::start(double now_s) {
   Result<Json> parsed =
-      parse_json(assignment_.assignment_json, "assignment " + assignment_.id.name);
+      parse_json(*assignment_.assignment_json, "assignment " + assignment_.id.name);
   if (!parsed.ok()) return refuse(parsed.error());
   auto work = experiment::assignment_from_json(*parsed);
   if (!work.ok()) return refuse(work.error().with_context("the assignment cannot be read"));
@@ -133,9 +137,32 @@ uint32_t AssignmentRunner::starting() const {
       ranks_, [](const auto& entry) { return entry.second.alive && !entry.second.joined; }));
 }
 
+bool AssignmentRunner::tunes() const { return !experiment::tuned_target(work_.fabric).empty(); }
+
 void AssignmentRunner::on_start_failed(double now_s, uint32_t rank, const Error& error) {
   ranks_[rank].alive = false;
   fail(now_s, {kDeath, error.code(), rank_name(rank) + " could not start: " + error.message()});
+}
+
+void AssignmentRunner::on_worker_line(double now_s, uint32_t rank, std::string_view line) {
+  if (done() || !ranks_.contains(rank)) return;
+  const auto samples = series_of_line(line);
+  if (!samples) {
+    const auto message = JsonChannel::message_of(line);
+    return message.ok() ? on_worker_message(now_s, rank, *message)
+                        : on_worker_garbage(now_s, rank, message.error());
+  }
+  if (rank != 0) return;
+  for (const std::string_view series : *samples) {
+    if (series.size() > max_series_bytes_) {
+      return fail(now_s, {kCause, ErrorCode::resource_exhausted,
+                          rank_name(rank) + ": the samples of one point take " +
+                              std::to_string(series.size()) +
+                              " bytes, more than can be sent; repeat it less often"});
+    }
+    add_series(series);
+  }
+  waits_for_answer_ = true;
 }
 
 void AssignmentRunner::on_worker_message(double now_s, uint32_t rank, const Json& message) {
@@ -147,22 +174,6 @@ void AssignmentRunner::on_worker_message(double now_s, uint32_t rank, const Json
     sender.joined = true;
     sender.address = member(message, "address");
     send(GroupJoin{assignment_.id, rank, sender.address});
-  } else if (type == "samples") {
-    const auto series = message.find("series");
-    if (rank != 0 || series == message.end() || !series->is_array()) return;
-    for (const Json& element : *series) {
-      const std::string text = element.dump(-1, ' ', false, Json::error_handler_t::replace);
-      if (text.size() > max_series_bytes_) {
-        fail(now_s,
-             {kCause, ErrorCode::resource_exhausted,
-              rank_name(rank) + ": the samples of one point take " + std::to_string(text.size()) +
-                  " bytes, more than can be sent; repeat it "
-                  "less often"});
-        return;
-      }
-      add_series(text);
-    }
-    waits_for_answer_ = true;
   } else if (type == "facts") {
     const auto facts = message.find("facts");
     if (!facts_.empty() || facts == message.end() || !facts->is_object()) return;
@@ -173,6 +184,9 @@ void AssignmentRunner::on_worker_message(double now_s, uint32_t rank, const Json
   } else if (type == "progress") {
     if (const auto count = count_member(message, "done")) points_done_ = *count;
     if (const auto count = count_member(message, "total")) points_total_ = *count;
+  } else if (type == "note") {
+    if (phase_ != Phase::working) return;
+    send_update(AssignmentUpdate::State::running, "", member(message, "message"));
   } else if (type == "failed") {
     if (phase_ == Phase::cancelling) return;
     const ErrorCode code =
@@ -427,6 +441,7 @@ void AssignmentRunner::fail(double now_s, Failure failure) {
 
 void AssignmentRunner::begin_ending(double now_s, Phase phase, double grace_s,
                                     const Json& farewell) {
+  if (tunes()) grace_s = std::max(grace_s, kTuneGrace_s);
   phase_ = phase;
   deadline_s_.reset();
   next_look_s_.reset();
@@ -484,7 +499,7 @@ void AssignmentRunner::send_update(AssignmentUpdate::State state, std::string co
   send(outcome_);
 }
 
-void AssignmentRunner::add_series(const std::string& series) {
+void AssignmentRunner::add_series(std::string_view series) {
   if (!batch_.empty() && batch_.size() + series.size() > kBatchBytes) flush();
   batch_ += batch_.empty() ? '[' : ',';
   batch_ += series;

@@ -14,14 +14,15 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "agent/messages.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "base/subprocess.h"
 #include "optimizer/experiment/experiment.h"
+#include "proto/agent_protocol/messages.h"
 
 namespace stripline::agent {
 
@@ -70,6 +71,9 @@ class AssignmentRunner {
   void refuse(const Error& why);
 
   void on_start_failed(double now_s, uint32_t rank, const Error& error);
+  /// What a rank's worker has written, docs/worker-protocol.md: its samples are sent as they came,
+  /// all else is on_worker_message(), or on_worker_garbage() where it is not a message.
+  void on_worker_line(double now_s, uint32_t rank, std::string_view line);
   void on_worker_message(double now_s, uint32_t rank, const Json& message);
   /// The channel brought something that is not the protocol.
   void on_worker_garbage(double now_s, uint32_t rank, const Error& error);
@@ -88,6 +92,10 @@ class AssignmentRunner {
   /// The agent itself ends: ends the ranks like on_cancel, but reports `why` as a failure of this
   /// node, so that the run is given to another one.
   void on_agent_stop(double now_s, const std::string& why);
+
+  /// True if it tunes another runtime: its worker is stripline-tune, and what runs on the host
+  /// meanwhile are processes of that runtime.
+  bool tunes() const;
 
   /// What else is known of the run, for its last update.
   void add_facts(std::map<std::string, std::string> facts) { facts_.merge(facts); }
@@ -150,7 +158,7 @@ class AssignmentRunner {
   void settle();
   void finish(AssignmentUpdate::State state, ErrorCode code, const std::string& message,
               std::string experiment = "");
-  void add_series(const std::string& series);
+  void add_series(std::string_view series);
   void send_batch();
   void tell_all(const Json& message);
   void send(AgentMessage message) { actions_.emplace_back(TellServer{std::move(message)}); }

@@ -1,6 +1,7 @@
 #include "agent/assignment_runner.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <signal.h>
 
@@ -24,7 +25,7 @@ Assignment make_assignment(std::vector<uint32_t> ranks, uint32_t all = 2) {
   work.points = {{"micro.latency", "get", {{"bytes", int64_t{8}}}}};
   return {{work.name, work.fence},
           10,
-          experiment::to_json(work).dump(),
+          std::make_shared<const std::string>(experiment::to_json(work).dump()),
           std::move(ranks),
           {"a", "b"},
           5 /*join*/,
@@ -62,15 +63,41 @@ TEST(AssignmentRunner, RanksOnSeveralNodesUseTheWayToTheServer) {
   assignment.rank_nodes = {"a", "a"};
   EXPECT_EQ(address(assignment, "192.0.2.1"), "");
   assignment.rank_nodes = {"a", "b"};
-  Json work = Json::parse(assignment.assignment_json);
+  Json work = Json::parse(*assignment.assignment_json);
   work["fabric"] = "emulated:modern-rdma";
-  assignment.assignment_json = work.dump();
+  assignment.assignment_json = std::make_shared<const std::string>(work.dump());
   EXPECT_EQ(address(assignment, "192.0.2.1"), "");
+}
+
+// Its worker says what it is doing, and has time to end the processes of the target.
+TEST(AssignmentRunner, ARunThatTunesIsHeardOfAndEndsInOrder) {
+  Assignment assignment = make_assignment({0}, 1);
+  Json work = Json::parse(*assignment.assignment_json);
+  work["fabric"] = "tune:openmpi";
+  assignment.assignment_json = std::make_shared<const std::string>(work.dump());
+  AssignmentRunner runner(assignment, "a");
+  runner.start(0);
+  EXPECT_TRUE(runner.tunes());
+  runner.on_worker_message(0, 0, {{"type", "join"}, {"address", "none"}});
+  runner.on_group_ready(1, {"none"});
+  (void)runner.take_actions();
+  runner.on_worker_message(2, 0, {{"type", "note"}, {"message", "screening knobs"}});
+  const auto actions = runner.take_actions();
+  ASSERT_EQ(actions.size(), 1U);
+  const auto& said = std::get<AssignmentUpdate>(std::get<TellServer>(actions[0]).message);
+  EXPECT_EQ(said.state, State::running);
+  EXPECT_EQ(said.message, "screening knobs");
+  runner.on_cancel(10, "by a user");
+  EXPECT_GT(runner.next_event_s(), 12);
 }
 
 // Collects what the runner asks for.
 class RunnerTest : public ::testing::Test {
  protected:
+  void samples(double now_s, const std::vector<Json>& series) {
+    runner_->on_worker_line(now_s, 0, Json{{"type", "samples"}, {"series", series}}.dump());
+  }
+
   void make(std::vector<uint32_t> ranks, uint32_t all = 2) {
     runner_.emplace(make_assignment(std::move(ranks), all), "a");
     runner_->start(0);
@@ -153,10 +180,11 @@ TEST_F(RunnerTest, APointThatDoesNotEndIsToldOfThenGivenUpAndNamed) {
 TEST_F(RunnerTest, ThePointsBeforeSayHowLongAPointMayTake) {
   Assignment assignment = make_assignment({0});
   experiment::Assignment work =
-      *experiment::assignment_from_json(Json::parse(assignment.assignment_json));
+      *experiment::assignment_from_json(Json::parse(*assignment.assignment_json));
   work.deadline_s = 1000;
   work.points.push_back({"micro.latency", "get", {{"bytes", int64_t{9}}}});
-  assignment.assignment_json = experiment::to_json(work).dump();
+  assignment.assignment_json =
+      std::make_shared<const std::string>(experiment::to_json(work).dump());
   runner_.emplace(assignment, "a");
   runner_->start(0);
   runner_->on_worker_message(0, 0, {{"type", "join"}, {"address", "x"}});
@@ -248,10 +276,10 @@ TEST_F(RunnerTest, RelaysJoinsAndStartsWorkWhenTheGroupIsReady) {
 
 TEST_F(RunnerTest, FinishesOnlyWhenAllLeftAndEveryBatchIsAcknowledged) {
   bring_to_work({0, 1});
-  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {series(1)}}});
+  samples(2, {series(1)});
   runner_->on_worker_message(2, 0, {{"type", "progress"}, {"done", 1}, {"total", 2}});
   runner_->flush();
-  runner_->on_worker_message(3, 0, {{"type", "samples"}, {"series", {series(2), series(3)}}});
+  samples(3, {series(2), series(3)});
   runner_->flush();
   take();
   const auto batches = of_kind<SampleBatch>();
@@ -280,7 +308,7 @@ TEST_F(RunnerTest, FinishesOnlyWhenAllLeftAndEveryBatchIsAcknowledged) {
 
 TEST_F(RunnerTest, TheLastProgressArrivesEvenWithoutSamples) {
   bring_to_work({0}, 2);
-  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {series(1)}}});
+  samples(2, {series(1)});
   runner_->flush();
   runner_->on_worker_message(2, 0, {{"type", "progress"}, {"done", 1}, {"total", 1}});
   runner_->flush();
@@ -313,7 +341,7 @@ TEST_F(RunnerTest, RepeatsJoinsAndUnacknowledgedBatchesAfterAReconnect) {
 
   runner_->on_group_ready(1, {"aa", "bb"});
   for (int i = 0; i < 3; ++i) {
-    runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {series(i)}}});
+    samples(2, {series(i)});
     runner_->flush();
   }
   runner_->on_ack(1);
@@ -330,7 +358,7 @@ TEST_F(RunnerTest, RepeatsJoinsAndUnacknowledgedBatchesAfterAReconnect) {
 TEST_F(RunnerTest, LargeBatchesAreSplit) {
   bring_to_work({0}, 2);
   const std::string big(300'000, 'x');
-  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {big, big, big}}});
+  samples(2, {big, big, big});
   runner_->flush();
   take();
   EXPECT_EQ(of_kind<SampleBatch>().size(), 3U);
@@ -340,7 +368,7 @@ TEST_F(RunnerTest, ASeriesThatCannotBeSentFailsTheRun) {
   runner_.emplace(make_assignment({0}), "a", "", 1000);
   runner_->start(0);
   runner_->on_group_ready(1, {"x", "y"});
-  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {std::string(1000, 'x')}}});
+  samples(2, {std::string(1000, 'x')});
   runner_->flush();
   runner_->on_worker_exit(3, 0, kClean);
   take();
@@ -436,7 +464,7 @@ TEST_F(RunnerTest, CancelWhileJoiningAborts) {
 
 TEST_F(RunnerTest, CancelWhileSamplesWaitForTheServerEndsAtOnce) {
   bring_to_work({0}, 2);
-  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {series(1)}}});
+  samples(2, {series(1)});
   runner_->flush();
   runner_->on_worker_message(2, 0, {{"type", "left"}});
   runner_->on_worker_exit(2, 0, kClean);
@@ -489,7 +517,7 @@ TEST_F(RunnerTest, ARankThatLeftButStaysIsKilledAndHasFinished) {
 
 TEST_F(RunnerTest, BadAssignmentsFailAtOnce) {
   Assignment garbage = make_assignment({0});
-  garbage.assignment_json = "{";
+  garbage.assignment_json = std::make_shared<const std::string>("{");
   AssignmentRunner runner(garbage, "a");
   runner.start(0);
   EXPECT_EQ(runner.outcome().state, State::failed);
@@ -547,7 +575,7 @@ TEST_F(RunnerTest, ARefusedOrderStartsNothing) {
 // Nothing is parsed or sent while a point is timed: the worker waits for that between two.
 TEST_F(RunnerTest, ARealTimeWorkerWaitsUntilItsSamplesAreSent) {
   bring_to_work({0, 1});
-  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {series(8)}}});
+  samples(2, {series(8)});
   take();
   EXPECT_TRUE(told(0).empty());
   runner_->flush();

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "agent/wire.h"
+#include "proto/agent_protocol/wire.h"
 #include "proto/rpc_error.h"
 #include "stripline/v1/agents.pb.h"
 
@@ -72,7 +72,7 @@ void Link::pump() {
       connection_->call().connection_lost("the server sent what is not of this protocol");
       break;
     }
-    if (auto message = from_wire(wire)) events_.emplace_back(std::move(*message));
+    if (auto message = from_wire(std::move(wire))) events_.emplace_back(std::move(*message));
   }
   close_if_ended();
 }

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "agent/connection.h"
-#include "agent/messages.h"
 #include "agent/server_address.h"
 #include "base/result.h"
+#include "proto/agent_protocol/messages.h"
 
 namespace stripline::agent {
 

@@ -160,7 +160,9 @@ class Invocation {
  public:
   Invocation() : app_(kDescription, kProgram) {
     node = stripline::agent::default_node_name();
-    worker = (std::filesystem::path(stripline::executable_folder()) / "stripline-worker").string();
+    const std::filesystem::path programs = stripline::executable_folder();
+    worker = (programs / "stripline-worker").string();
+    targets.program = (programs / "stripline-tune").string();
     app_.footer(kFooter);
     app_.add_option("--server", server,
                     "Address of the server; with commas, of those that take over from it, too")
@@ -200,6 +202,17 @@ class Invocation {
                     "'stripline run' looks for them; none: take none (default: "
                     "/var/lib/stripline-models, or the user's ~/.local/state/stripline/models)")
         ->type_name("DIR");
+    app_.add_option("--tune", targets.tuned,
+                    "Another runtime that campaigns may tune on this node, e.g. openmpi; may be "
+                    "given again (docs/tuning-other-runtimes.md)")
+        ->type_name("TARGET")
+        ->allow_extra_args(false);
+    app_.add_option(
+            "--install", installs,
+            "Install settings of another runtime that the server pushes in this folder; may "
+            "be given again")
+        ->type_name("TARGET=FOLDER")
+        ->allow_extra_args(false);
     app_.add_option("--log-format", log_format, "Format of the log on stderr")
         ->type_name("FORMAT")
         ->check(stripline::one_of(stripline::log_formats()))
@@ -245,6 +258,14 @@ class Invocation {
     options.models_folder = models_dir.empty()    ? stripline::writable_model_folder().string()
                             : models_dir == kNone ? ""
                                                   : models_dir;
+    options.targets = targets;
+    for (const std::string& one : installs) {
+      STRIPLINE_RETURN_IF_ERROR(stripline::agent::add_folder(one, options.targets));
+    }
+    if (!installs.empty() && options.models_folder.empty()) {
+      return stripline::Error(stripline::ErrorCode::invalid_argument,
+                              "--install needs a --models-dir, where what is in force is kept");
+    }
     options.version = stripline::program_version();
     options.drain_s = drain_s;
     if (!job) return options;
@@ -271,6 +292,8 @@ class Invocation {
   std::vector<std::string> profiles;
   std::string identity;
   std::string models_dir;
+  stripline::agent::TargetOptions targets;
+  std::vector<std::string> installs;
   std::string enrolment;
   std::string relay;
   std::string log_format = "text";
@@ -342,6 +365,10 @@ int serve(const Invocation& invocation, stripline::agent::AgentOptions options,
   auto description = stripline::agent::describe_node(options.worker, kDescribeTimeout_s,
                                                      invocation.profile_files());
   if (!description.ok()) return fail(description.error());
+  if (const auto added = stripline::agent::add_targets(options.targets, *description);
+      !added.ok()) {
+    return fail(added.error());
+  }
   spdlog::info("nodes/{}: {} experiments, {} fabrics", options.node,
                description->experiments_json.size(), description->fabrics.size());
   options.on_hang_up = [&] { reload(command_line, manager); };

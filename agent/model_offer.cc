@@ -4,6 +4,8 @@
 
 #include "base/network_name.h"
 #include "base/pushed_models.h"
+#include "base/sha256.h"
+#include "optimizer/experiment/tuning.h"
 #include "optimizer/model/fingerprint.h"
 #include "optimizer/model/model_json.h"
 
@@ -48,6 +50,12 @@ Status check_fingerprint(const model::TunedModel& model, const ModelOffer& offer
   return {};
 }
 
+Status check_hash(const std::string& sha256, const ModelOffer& offer) {
+  if (sha256 == offer.sha256) return {};
+  return Error(ErrorCode::data_loss,
+               "it came with the hash " + sha256 + " instead of " + offer.sha256);
+}
+
 }  // namespace
 
 std::map<std::string, std::string> installed_models(const std::filesystem::path& folder,
@@ -60,7 +68,7 @@ std::map<std::string, std::string> installed_models(const std::filesystem::path&
 }
 
 Status accept_offer(const ModelOffer& offer, const std::filesystem::path& folder,
-                    const Description& description) {
+                    const Description& description, const TargetOptions& targets) {
   const auto& fabrics = description.fabrics;
   if (std::ranges::find(fabrics, network_name(offer.fabric)) == fabrics.end()) {
     return Error(ErrorCode::failed_precondition,
@@ -71,16 +79,29 @@ Status accept_offer(const ModelOffer& offer, const std::filesystem::path& folder
     return Error(ErrorCode::data_loss, "'" + offer.version + "' is not the name of a version");
   }
   const auto present = find_pushed_model({folder}, offer.fabric);
-  if (offer.content.empty() && present && offer.sha256.starts_with(present->sha256)) return {};
-  STRIPLINE_ASSIGN_OR_RETURN(const model::TunedModel model,
-                             model::parse_model(offer.content, offer.version));
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string sha256, model::content_sha256(model));
-  if (sha256 != offer.sha256) {
-    return Error(ErrorCode::data_loss,
-                 "it came with the hash " + sha256 + " instead of " + offer.sha256);
+  if (offer.content->empty() && present && offer.sha256.starts_with(present->sha256)) return {};
+  const std::string target(experiment::target_of_settings(offer.fabric));
+  if (!target.empty()) {
+    STRIPLINE_RETURN_IF_ERROR(check_hash(sha256_hex(*offer.content), offer));
+    STRIPLINE_RETURN_IF_ERROR(install_settings(targets, target, *offer.content, folder));
+  } else {
+    STRIPLINE_ASSIGN_OR_RETURN(const model::TunedModel model,
+                               model::parse_model(*offer.content, offer.version));
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string sha256, model::content_sha256(model));
+    STRIPLINE_RETURN_IF_ERROR(check_hash(sha256, offer));
+    STRIPLINE_RETURN_IF_ERROR(check_fingerprint(model, offer, description));
   }
-  STRIPLINE_RETURN_IF_ERROR(check_fingerprint(model, offer, description));
-  return install_pushed_model(folder, offer.fabric, name, sha256, offer.content);
+  return install_pushed_model(folder, offer.fabric, name, offer.sha256, *offer.content);
+}
+
+Result<bool> remove_offered(const ModelWithdrawal& withdrawal, const std::filesystem::path& folder,
+                            const TargetOptions& targets) {
+  const std::string target(experiment::target_of_settings(withdrawal.fabric));
+  const auto present = find_pushed_model({folder}, withdrawal.fabric);
+  if (!target.empty() && present && present->sha256 == withdrawal.sha256) {
+    STRIPLINE_RETURN_IF_ERROR(uninstall_settings(targets, target));
+  }
+  return remove_pushed_model(folder, withdrawal.fabric, withdrawal.sha256);
 }
 
 }  // namespace stripline::agent

@@ -23,12 +23,12 @@ class ModelOfferTest : public testing::Test {
   }
 
   ModelOffer offer() const {
-    return {"models/my-tcp/versions/3", *model::content_sha256(model_), "tcp",
-            model::to_json(model_)->dump(2)};
+    return {"models/my-tcp/versions/3", *model::content_sha256(model_), "stable", "tcp",
+            std::make_shared<const std::string>(model::to_json(model_)->dump(2))};
   }
 
   std::string rejection(const ModelOffer& offer) {
-    const Status accepted = accept_offer(offer, folder_.path(), node_);
+    const Status accepted = accept_offer(offer, folder_.path(), node_, {});
     return accepted.ok() ? "" : accepted.error().message();
   }
 
@@ -47,7 +47,7 @@ TEST_F(ModelOfferTest, AGoodOneIsInForce) {
             (std::map<std::string, std::string>{{"tcp", offer().sha256.substr(0, 12)}}));
   // Where it is there, it need not come again.
   ModelOffer again = offer();
-  again.content.clear();
+  again.content = std::make_shared<const std::string>();
   EXPECT_EQ(rejection(again), "");
   again.sha256 = std::string(64, '0');
   EXPECT_NE(rejection(again), "");
@@ -58,7 +58,8 @@ TEST_F(ModelOfferTest, OneThatIsAlteredIsRejected) {
   altered.sha256 = std::string(64, '0');
   EXPECT_NE(rejection(altered).find("hash"), std::string::npos);
   altered = offer();
-  altered.content.resize(altered.content.size() / 2);
+  altered.content =
+      std::make_shared<const std::string>(altered.content->substr(0, altered.content->size() / 2));
   EXPECT_NE(rejection(altered), "");
   EXPECT_FALSE(find_pushed_model({folder_.path()}, "tcp"));
 }

@@ -84,7 +84,7 @@ Status check_room(uint64_t ranks, const experiment::Assignment& work, const Desc
 }
 
 Status check_against(const Assignment& order, const Description& offered, const Room& room) {
-  STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(order.assignment_json, "the order"));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(*order.assignment_json, "the order"));
   STRIPLINE_ASSIGN_OR_RETURN(const auto work, experiment::assignment_from_json(json));
   STRIPLINE_RETURN_IF_ERROR(check_form(order, work));
   if (std::ranges::find(offered.fabrics, network_name(work.fabric)) == offered.fabrics.end() ||

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "agent/description.h"
-#include "agent/messages.h"
 #include "base/memory_limits.h"
 #include "base/result.h"
+#include "proto/agent_protocol/messages.h"
 
 namespace stripline::agent {
 

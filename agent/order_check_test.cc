@@ -35,7 +35,7 @@ class OrderCheckTest : public testing::Test {
 
   // Why the order is refused; empty: it is not.
   std::string refusal() {
-    order_.assignment_json = experiment::to_json(work_).dump();
+    order_.assignment_json = std::make_shared<const std::string>(experiment::to_json(work_).dump());
     const Status status = check_order(order_, "a", offered_, room_);
     if (status.ok()) return "";
     EXPECT_TRUE(status.error().message().starts_with("nodes/a refuses"));

@@ -24,8 +24,8 @@ std::string text(double value) { return formatted("%.3g", value); }
 
 }  // namespace
 
-void RunLoad::begin(std::span<const std::string_view> own) {
-  load_ = read_host_load(own);
+void RunLoad::begin() {
+  load_ = read_host_load();
   times_ = read_processor_times();
   children_s_ = children_s();
   begun_s_ = steady_seconds();

@@ -4,9 +4,7 @@
 
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 
 #include "base/host_load.h"
 
@@ -14,8 +12,8 @@ namespace stripline::agent {
 
 class RunLoad {
  public:
-  /// A run is about to start. `own`: as of read_host_load().
-  void begin(std::span<const std::string_view> own);
+  /// A run is about to start.
+  void begin();
 
   /// All its ranks have ended and are reaped: "load.average", "load.running" and "load.processors"
   /// of its begin; "load.in_use" and "load.own", processors kept busy since by all, and by children

@@ -14,7 +14,7 @@ namespace {
 TEST(RunLoad, TellsOwnRanksFromOthers) {
   RunLoad load;
   EXPECT_TRUE(load.facts().empty()) << "no run has begun";
-  load.begin({});
+  load.begin();
   const pid_t child = ::fork();
   if (child == 0) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);

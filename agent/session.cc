@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/messages.h"
 #include "base/quantity.h"
+#include "proto/agent_protocol/messages.h"
 
 namespace stripline::agent {
 namespace {

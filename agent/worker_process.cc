@@ -10,13 +10,13 @@
 
 namespace stripline::agent {
 
-Result<WorkerProcess> WorkerProcess::start(const std::string& program,
+Result<WorkerProcess> WorkerProcess::start(std::vector<std::string> command,
                                            const std::map<std::string, std::string>& environment) {
   constexpr int kControlFd = 3;
   constexpr int kRecordFd = 5;  // ranks may look for their operation record in 4
   STRIPLINE_ASSIGN_OR_RETURN(auto ends, socket_pair());
   SubprocessOptions options;
-  options.argv = {program};
+  options.argv = std::move(command);
   STRIPLINE_ASSIGN_OR_RETURN(PointRecord record, PointRecord::create());
   options.environment = environment;
   options.environment[kPointRecordVariable] = std::to_string(kRecordFd);
@@ -56,14 +56,14 @@ void WorkerProcess::flush() {
   outbox_.erase(0, done);
 }
 
-Result<std::optional<Json>> WorkerProcess::next_message() {
-  if (!channel_open_) return std::optional<Json>();
-  Result<std::optional<Json>> message = channel_.read(0);
-  if (!message.ok() && message.error().code() == ErrorCode::unavailable) {
+Result<std::optional<std::string>> WorkerProcess::next_line() {
+  if (!channel_open_) return std::optional<std::string>();
+  Result<std::optional<std::string>> line = channel_.read_line(0);
+  if (!line.ok() && line.error().code() == ErrorCode::unavailable) {
     channel_open_ = false;
-    return std::optional<Json>();
+    return std::optional<std::string>();
   }
-  return message;
+  return line;
 }
 
 void WorkerProcess::kill() { process_.signal(SIGKILL); }

@@ -17,9 +17,9 @@ namespace stripline::agent {
 
 class WorkerProcess {
  public:
-  /// Starts `program` with `environment` added to this process's. The kernel kills the worker when
+  /// Starts `command` with `environment` added to this process's. The kernel kills the worker when
   /// the calling thread ends, so call it from the thread that lives as long as the agent.
-  static Result<WorkerProcess> start(const std::string& program,
+  static Result<WorkerProcess> start(std::vector<std::string> command,
                                      const std::map<std::string, std::string>& environment);
 
   /// To be polled for POLLIN, and for POLLOUT while wants_write(); -1 after the channel's end.
@@ -34,9 +34,9 @@ class WorkerProcess {
   /// Sends what is queued, as far as the socket takes it.
   void flush();
 
-  /// The next message that is there; nullopt if there is none, or the channel has ended. Errors:
-  /// data_loss when a line is not the protocol; reading may go on.
-  Result<std::optional<Json>> next_message();
+  /// The line of the next message that is there; nullopt if there is none, or the channel has
+  /// ended. Errors: data_loss when it is too long; reading may go on.
+  Result<std::optional<std::string>> next_line();
 
   std::optional<ExitStatus> poll_exit() { return process_.poll(); }
   void kill();

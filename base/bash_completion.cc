@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/command_line.h"
 #include "base/grammar_facts.h"
 
 namespace stripline {

@@ -4,8 +4,7 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "base/command_line_fwd.h"
 #include "base/man_page.h"
 
 namespace stripline {

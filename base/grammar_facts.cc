@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/command_line.h"
+
 namespace stripline {
 
 ValueType value_type_of(const CLI::Option& option) {
@@ -49,7 +51,7 @@ std::vector<const CLI::Option*> positionals_of(const CLI::App& command) {
 }
 
 std::vector<const CLI::App*> commands_of(const CLI::App& command) {
-  return command.get_subcommands(nullptr);
+  return command.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
 }
 
 std::vector<std::string> names_of(const CLI::Option& option) {

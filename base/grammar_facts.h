@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "base/command_line_fwd.h"
 
 namespace stripline {
 
@@ -26,7 +26,7 @@ std::vector<const CLI::Option*> options_of(const CLI::App& command);
 /// The positionals of the command, in order.
 std::vector<const CLI::Option*> positionals_of(const CLI::App& command);
 
-/// The commands directly below this one.
+/// The commands directly below this one that help shows: those without a group are for programs.
 std::vector<const CLI::App*> commands_of(const CLI::App& command);
 
 /// The names of an option with their dashes, long ones first.

@@ -60,9 +60,9 @@ std::optional<Task> task_of(std::string_view stat) {
   return Task{stat.substr(open + 1, close - open - 1), stat[close + 2] == 'R'};
 }
 
-// How many threads run, or are ready to, of this process and of all processes of the programs
-// `own`, by their names in /proc.
-double running_of(std::span<const std::string_view> own, const fs::path& proc) {
+// How many threads run, or are ready to, of this process and of all processes of our programs, by
+// their names in /proc.
+double own_running(const fs::path& proc) {
   double running = 0;
   const std::string self = std::to_string(::getpid());
   std::error_code failure;
@@ -71,7 +71,8 @@ double running_of(std::span<const std::string_view> own, const fs::path& proc) {
     if (!is_number(name)) continue;
     const std::string stat = text_of(process.path() / "stat");
     const auto task = task_of(stat);
-    if (!task || (name != self && std::ranges::find(own, task->name) == own.end())) continue;
+    if (!task) continue;
+    if (name != self && std::ranges::find(kOwnPrograms, task->name) == kOwnPrograms.end()) continue;
     std::error_code gone;
     for (const auto& thread : fs::directory_iterator(process.path() / "task", gone)) {
       const std::string of_thread = text_of(thread.path() / "stat");
@@ -83,8 +84,7 @@ double running_of(std::span<const std::string_view> own, const fs::path& proc) {
 
 }  // namespace
 
-std::optional<HostLoad> read_host_load(std::span<const std::string_view> own,
-                                       const fs::path& proc) {
+std::optional<HostLoad> read_host_load(const fs::path& proc) {
   HostLoad load;
   const std::string averages = text_of(proc / "loadavg");
   const auto [end, error] =
@@ -92,7 +92,7 @@ std::optional<HostLoad> read_host_load(std::span<const std::string_view> own,
   if (error != std::errc()) return std::nullopt;
   for (int look = 0; look < kLooks; ++look) {
     if (look > 0) std::this_thread::sleep_for(kBetweenLooks);
-    const double ours = running_of(own, proc);
+    const double ours = own_running(proc);
     const std::string stat = text_of(proc / "stat");
     const auto running = value_of(stat, "procs_running");
     if (!running) return std::nullopt;

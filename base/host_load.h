@@ -2,14 +2,20 @@
 // other work. Read from /proc.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
 namespace stripline {
+
+/// Programs whose work is not that of others, as the kernel names them (by 15 characters): workers
+/// and agents, of other nodes of the host, too; a server on it, which works between runs; and a
+/// bench, which waits for its workers.
+inline constexpr std::array<std::string_view, 4> kOwnPrograms = {
+    "stripline-worke", "stripline-agent", "stripline-serve", "stripline-bench"};
 
 /// A moment.
 struct HostLoad {
@@ -17,16 +23,14 @@ struct HostLoad {
   /// included: what `uptime` says.
   double average = 0;
   /// Tasks of others that run or wait for a processor now: the length of the run queues, without
-  /// the programs that are named as own ones.
+  /// this process and kOwnPrograms.
   double running = 0;
   uint32_t processors = 0;
 };
 
-/// Looks a few times within some milliseconds, for which it sleeps. `own`: names of programs that
-/// do not count, as the kernel keeps them (their first 15 characters). nullopt without a /proc that
+/// Looks a few times within some milliseconds, for which it sleeps. nullopt without a /proc that
 /// says it.
-std::optional<HostLoad> read_host_load(std::span<const std::string_view> own,
-                                       const std::filesystem::path& proc = "/proc");
+std::optional<HostLoad> read_host_load(const std::filesystem::path& proc = "/proc");
 
 /// Processor time since the host's start, in seconds of all processors together.
 struct ProcessorTimes {

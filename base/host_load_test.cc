@@ -1,7 +1,8 @@
 #include "base/host_load.h"
 
-#include <array>
 #include <fstream>
+#include <string>
+#include <string_view>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -12,8 +13,6 @@ namespace stripline {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array<std::string_view, 1> kOwn = {"stripline-worke"};
 
 class HostLoadTest : public testing::Test {
  protected:
@@ -43,12 +42,28 @@ TEST_F(HostLoadTest, CountsTasksOfOthersThatRun) {
   task(10, 11, "progress", 'R');
   task(20, 20, "stripline-worke", 'S');
   task(30, 30, "a (busy) loop", 'R');
-  const auto load = read_host_load(kOwn, proc());
+  const auto load = read_host_load(proc());
   ASSERT_TRUE(load);
   EXPECT_DOUBLE_EQ(load->average, 8.13);
   EXPECT_DOUBLE_EQ(load->running, 7);
   EXPECT_EQ(load->processors, 2U);
   EXPECT_EQ(host_load_text(*load), "load 8.1, 7 other tasks on 2 processors");
+}
+
+// The kernel keeps the first 15 characters of a program's name.
+TEST_F(HostLoadTest, CountsNoneOfOurPrograms) {
+  write("loadavg", "6.00 6.00 6.00 6/140 4711\n");
+  write("stat", "cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\nprocs_running 6\n");
+  int process = 10;
+  for (const std::string_view program :
+       {"stripline-worker", "stripline-agent", "stripline-server", "stripline-bench"}) {
+    task(process, process, std::string(program.substr(0, 15)), 'R');
+    ++process;
+  }
+  task(process, process, "stripline-other", 'R');
+  const auto load = read_host_load(proc());
+  ASSERT_TRUE(load);
+  EXPECT_DOUBLE_EQ(load->running, 2);  // that one, and one of which /proc says nothing more
 }
 
 TEST_F(HostLoadTest, SumsProcessorTimes) {
@@ -61,16 +76,16 @@ TEST_F(HostLoadTest, SumsProcessorTimes) {
 }
 
 TEST_F(HostLoadTest, SaysNothingWhereTheKernelDoesNot) {
-  EXPECT_FALSE(read_host_load(kOwn, proc()));
+  EXPECT_FALSE(read_host_load(proc()));
   EXPECT_FALSE(read_processor_times(proc()));
   write("loadavg", "nonsense");
   write("stat", "cpu  x\n");
-  EXPECT_FALSE(read_host_load(kOwn, proc()));
+  EXPECT_FALSE(read_host_load(proc()));
   EXPECT_FALSE(read_processor_times(proc()));
 }
 
 TEST(HostLoad, IsThatOfThisHost) {
-  const auto load = read_host_load(kOwn);
+  const auto load = read_host_load();
   if (!load) GTEST_SKIP() << "/proc does not say it here";
   EXPECT_GT(load->processors, 0U);
   EXPECT_GE(load->running, 0);

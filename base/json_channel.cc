@@ -81,32 +81,43 @@ Status JsonChannel::flush() {
   return {};
 }
 
-std::optional<Result<std::optional<Json>>> JsonChannel::take_line() {
+Result<std::optional<std::string>> JsonChannel::take_line() {
   const size_t newline = buffer_.find('\n', scanned_);
   if (newline == std::string::npos) {
     scanned_ = buffer_.size();
     if (buffer_.size() > kMaxLine) {
       return Error(ErrorCode::data_loss, "a control channel line exceeds 64 MiB");
     }
-    return std::nullopt;
+    return std::optional<std::string>();
   }
-  Result<Json> parsed =
-      parse_json(std::string_view(buffer_).substr(0, newline), "control channel message");
+  std::optional<std::string> line = buffer_.substr(0, newline);
   buffer_.erase(0, newline + 1);
   scanned_ = 0;
-  if (!parsed.ok()) return parsed.error();
-  if (!parsed->is_object()) {
+  return line;
+}
+
+Result<Json> JsonChannel::message_of(std::string_view line) {
+  Result<Json> parsed = parse_json(line, "control channel message");
+  if (parsed.ok() && !parsed->is_object()) {
     return Error(ErrorCode::data_loss, "a control channel message is not a JSON object");
   }
-  return std::optional<Json>(std::move(*parsed));
+  return parsed;
 }
 
 Result<std::optional<Json>> JsonChannel::read(double timeout_seconds) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto line, read_line(timeout_seconds));
+  if (!line) return std::optional<Json>();
+  STRIPLINE_ASSIGN_OR_RETURN(Json message, message_of(*line));
+  return std::optional<Json>(std::move(message));
+}
+
+Result<std::optional<std::string>> JsonChannel::read_line(double timeout_seconds) {
   using Clock = std::chrono::steady_clock;
   const auto deadline =
       Clock::now() + std::chrono::duration<double>(std::max(0.0, timeout_seconds));
   while (true) {
-    if (auto line = take_line()) return *std::move(line);
+    auto line = take_line();
+    if (!line.ok() || line->has_value()) return line;
     int wait_ms = -1;
     if (timeout_seconds >= 0) {
       const auto left = std::chrono::duration<double>(deadline - Clock::now()).count();
@@ -119,7 +130,7 @@ Result<std::optional<Json>> JsonChannel::read(double timeout_seconds) {
                    "poll on the control channel failed: " + std::generic_category().message(errno));
     }
     if (ready <= 0) {
-      if (timeout_seconds >= 0 && Clock::now() >= deadline) return std::optional<Json>();
+      if (timeout_seconds >= 0 && Clock::now() >= deadline) return std::optional<std::string>();
       continue;
     }
     std::array<char, 65536> chunk{};

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "base/result.h"
@@ -51,11 +52,17 @@ class JsonChannel {
   /// is not a JSON object or exceeds 64 MiB.
   Result<std::optional<Json>> read(double timeout_seconds);
 
+  /// As read(), but the line as it came, without its end: message_of() reads it.
+  Result<std::optional<std::string>> read_line(double timeout_seconds);
+
+  /// The message of a line. Errors: data_loss when it is not a JSON object.
+  static Result<Json> message_of(std::string_view line);
+
  private:
   using Line = std::shared_ptr<const std::string>;
 
   Status post_line(Line line);
-  std::optional<Result<std::optional<Json>>> take_line();
+  Result<std::optional<std::string>> take_line();
 
   UniqueFd in_;            // a socket for both directions unless there is out_
   UniqueFd out_;           // for writing

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "base/command_line_fwd.h"
 
 namespace stripline {
 

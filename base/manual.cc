@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/bash_completion.h"
+#include "base/command_line.h"
 #include "base/exit_codes.h"
 
 namespace stripline {

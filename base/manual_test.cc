@@ -42,6 +42,7 @@ struct Documented {
         ->add_option("--path", text)
         ->type_name("WAY[:NAME]")
         ->check(one_of({"NAME", "any"}));
+    app.add_subcommand("internal", "For another program")->group("");
     add_version(app);
   }
 
@@ -66,6 +67,7 @@ TEST(ManPage, OneForTheProgramAndForEachCommandOfTheFirstLevel) {
   EXPECT_EQ(pages[0].name, "example");
   EXPECT_EQ(pages[1].name, "example-measure");
   EXPECT_EQ(pages[2].name, "example-model");
+  EXPECT_EQ(pages[0].text.find("internal"), std::string::npos) << "it is not for people";
 }
 
 TEST(ManPage, HasTheSectionsOfManuals) {

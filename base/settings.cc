@@ -31,8 +31,9 @@ constexpr std::array kVariables = {
     Variable{"STRIPLINE_PROGRESS", "manual",
              "thread: a thread of the runtime serves peers while a rank computes; auto: the "
              "provider's; tuned: one of the runtime from where it pays"},
-    Variable{"STRIPLINE_GUARD", "1",
-             "0: tuned plans are not compared with the baseline now and then"},
+    Variable{
+        "STRIPLINE_GUARD", "1",
+        "0: tuned plans are not compared with the baseline now and then; the same on all ranks"},
     Variable{"STRIPLINE_LOAD_ESTIMATION", "1",
              "0: loops count on the bandwidth of an idle network, whoever else communicates"},
     Variable{"STRIPLINE_SWITCHES", "",

@@ -246,10 +246,7 @@ int run(const Global& global, const CampaignShow& command) {
                                           : std::string()));
   }
   if (!campaign->stop_reason().empty()) line("stopped", campaign->stop_reason());
-  line("cost",
-       std::to_string(std::llround(campaign->node_s())) + " node-seconds" +
-           (spec.node_budget_s() > 0 ? " of " + std::to_string(std::llround(spec.node_budget_s()))
-                                     : std::string()));
+  line("cost", charged_text(from_message(spec), campaign->node_s()));
   line("hosts", load_text(*campaign));
   line("seed", std::to_string(spec.seed()));
   line("model", !campaign->model_version().empty() ? campaign->model_version()

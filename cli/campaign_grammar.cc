@@ -8,6 +8,7 @@
 #include "base/toml_settings.h"
 #include "cli/grammar_parts.h"
 #include "cli/names.h"
+#include "optimizer/experiment/tuning.h"
 
 namespace stripline::cli {
 namespace {
@@ -80,6 +81,15 @@ void define_request(CLI::App& command, CampaignRun& run) {
   for (const campaign::SpecField& field : campaign::spec_fields()) {
     std::visit(FieldOption(command, run, field), field.member);
   }
+  command
+      .add_option_function<std::string>(
+          "--target",
+          [&run](const std::string& target) {
+            run.fabrics.push_back(experiment::tuning_fabric(target));
+          },
+          "Tune another runtime, e.g. openmpi, on a node whose agent allows it, in place of a "
+          "fabric")
+      ->type_name("TARGET");
 }
 
 // The options that the file says and the command line does not.
@@ -113,7 +123,7 @@ Status complete_request(CLI::App& command, const CampaignRun& bound, CampaignRun
   }
   if (request.fabrics.empty()) {
     return Error(ErrorCode::invalid_argument,
-                 "--fabric is required, here or in a file; see 'stripline campaign " +
+                 "--fabric or --target is required, here or in a file; see 'stripline campaign " +
                      command.get_name() + " --help'");
   }
   if (request.fabrics.size() > 1 && !request.model.empty()) {
@@ -185,6 +195,7 @@ void CampaignGrammar::define_requests(CLI::App& campaign, Action& result) {
            "  stripline campaign run --fabric emulated:opteron-vapi --effort full --model "
            "opteron\n"
            "  stripline campaign run --fabric tcp --experiment micro.latency --detach\n"
+           "  stripline campaign run --target openmpi --tune-ranks 2,4,8\n"
            "  stripline campaign run weekly.toml\n");
 
   CLI::App* estimate = leaf_command(

@@ -109,7 +109,7 @@ TEST(Documentation, NamesTheOptionsThatThereAre) {
   for (const char* other :
        {"--worker", "--identity", "--host", "--drain-time", "--job", "--job-idle", "--job-end",
         "--profile", "--relay", "--dev", "--insecure-listen", "--trace", "--verbose", "--hosts",
-        "--hosts-file", "--ssh", "--export"})
+        "--hosts-file", "--ssh", "--export", "--tune"})
     documented.erase(other);
   std::set<std::string> known = options_of_all_commands();
   // The help of a command may speak of options of `stripline run` and of the server.

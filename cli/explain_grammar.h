@@ -4,8 +4,7 @@
 
 #include <tuple>
 
-#include <CLI/CLI.hpp>
-
+#include "base/command_line_fwd.h"
 #include "cli/command.h"
 
 namespace stripline::cli {

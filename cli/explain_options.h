@@ -9,8 +9,6 @@
 #include <variant>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "base/command_line.h"
 #include "cli/command.h"
 #include "cli/grammar_parts.h"

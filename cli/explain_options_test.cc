@@ -73,6 +73,7 @@ TEST(ExplainOptions, AreThoseThatARunWrites) {
   plan::UpdateRequest update{.updates = 1000, .cells = 9, .span_bytes = 4096, .ranks = 3};
   update.ordered = true;
   update.most_hops = 2;
+  update.node_ranks = 4;
   update.surroundings.nic_ranks = 2;
   expect_the_same<plan::UpdateMechanism>(update);
   expect_the_same<plan::NestMechanism>({.nest = R"({"loops": [], "it's": 1})"});

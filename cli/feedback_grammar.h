@@ -1,8 +1,7 @@
 // The commands about what runs saw of models: their options and help.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "base/command_line_fwd.h"
 #include "cli/command.h"
 
 namespace stripline::cli {

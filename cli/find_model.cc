@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "base/suggest.h"
+#include "base/whole_file.h"
 #include "cli/names.h"
 #include "optimizer/model/model_json.h"
 #include "stripline/v1/models.pb.h"
@@ -20,11 +22,22 @@ bool names_file(const std::string& source) {
 
 Result<model::TunedModel> find_model(const Global& global, const std::string& source) {
   if (names_file(source)) return model::load_model(source);
+  return model_in(source, find_file(global, source));
+}
+
+Result<model::TunedModel> model_in(const std::string& source, const Result<std::string>& file) {
+  if (names_file(source)) return model::load_model(source);
+  if (!file.ok()) return file.error();
+  return model::parse_model(*file, source);
+}
+
+Result<std::string> find_file(const Global& global, const std::string& source) {
+  if (names_file(source)) return read_whole_file(source);
   STRIPLINE_ASSIGN_OR_RETURN(const std::string name, model_resource(source));
   Service service(global);
-  const Result<FetchedModel> fetched = service.fetch_model(name, "", Service::Failed::accept);
+  Result<FetchedModel> fetched = service.fetch_model(name, "", Service::Failed::accept);
   if (!fetched.ok()) return with_nearest_model(service, name, fetched.error());
-  return model::parse_model(fetched->data, fetched->version);
+  return std::move(fetched->data);
 }
 
 Error with_nearest_model(Service& service, const std::string& name, const Error& error) {

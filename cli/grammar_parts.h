@@ -3,8 +3,6 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "base/command_line.h"
 #include "cli/command.h"
 

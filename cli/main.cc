@@ -21,6 +21,7 @@
 #include "cli/offline_commands.h"
 #include "cli/operation_commands.h"
 #include "cli/parse.h"
+#include "cli/published_settings.h"
 #include "cli/publishing_commands.h"
 #include "cli/replay_commands.h"
 #include "cli/report_commands.h"
@@ -30,10 +31,12 @@ namespace stripline::cli {
 namespace {
 
 // Becomes the helper program beside this one. Returns only when there is none.
-int run(const Global& /*global*/, const ExecHelper& command) {
+int run(const Global& global, const ExecHelper& command) {
+  const auto passed = with_published_settings(global, command);
+  if (!passed.ok()) return print_error(passed.error());
   const std::string path = (std::filesystem::path(executable_folder()) / command.program).string();
   std::vector<std::string> strings = {path};
-  strings.insert(strings.end(), command.arguments.begin(), command.arguments.end());
+  strings.insert(strings.end(), passed->begin(), passed->end());
   std::vector<char*> arguments;
   arguments.reserve(strings.size() + 1);
   for (std::string& text : strings) arguments.push_back(text.data());

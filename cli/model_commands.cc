@@ -7,15 +7,19 @@
 #include "base/atomic_file.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
+#include "base/packed_export.h"
 #include "base/printable.h"
 #include "base/quantity.h"
+#include "base/sha256.h"
 #include "base/table.h"
+#include "base/whole_file.h"
 #include "cli/console.h"
 #include "cli/find_model.h"
 #include "cli/format.h"
 #include "cli/names.h"
 #include "cli/publishing_commands.h"
 #include "cli/service.h"
+#include "cli/settings_text.h"
 #include "optimizer/model/model_json.h"
 #include "optimizer/model/model_text.h"
 #include "stripline/v1/models.pb.h"
@@ -25,19 +29,26 @@ namespace {
 
 constexpr int kPageSize = 100;
 
-// The hash of the model in `path`; nullopt if there is no such file. Errors: already_exists when
-// it is something else.
+// The hash of what a version holds, a model or packed settings. Errors: data_loss.
+Result<std::string> hash_of(const std::string& text, const std::string& what) {
+  if (is_packed_export(text)) return sha256_hex(text);
+  STRIPLINE_ASSIGN_OR_RETURN(const model::TunedModel model, model::parse_model(text, what));
+  return model::content_sha256(model);
+}
+
+// The hash of the model or the settings in `path`; nullopt if there is no such file. Errors:
+// already_exists when it is something else.
 Result<std::optional<std::string>> existing_sha256(const std::filesystem::path& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return std::optional<std::string>();
-  const auto existing = model::load_model(path);
-  if (existing.ok()) {
-    STRIPLINE_ASSIGN_OR_RETURN(std::string sha256, model::content_sha256(*existing));
-    return std::optional<std::string>(std::move(sha256));
-  }
+  const auto hash = [&]() -> Result<std::string> {
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(path));
+    return hash_of(text, "model file '" + path.string() + "'");
+  }();
+  if (hash.ok()) return std::optional<std::string>(*hash);
   return Error(ErrorCode::already_exists,
                "'" + path.string() + "' exists and is not an intact model (" +
-                   existing.error().message() + "); remove it, or write elsewhere with --output");
+                   hash.error().message() + "); remove it, or write elsewhere with --output");
 }
 
 // What a fetched model would overwrite is looked at before anything is fetched.
@@ -128,7 +139,14 @@ int run(const Global& global, const ModelList& command) {
 }
 
 int run(const Global& global, const ModelShow& command) {
-  const auto model = find_model(global, command.source);
+  const auto file = find_file(global, command.source);
+  if (file.ok() && is_packed_export(*file)) {
+    const auto text = settings_text(*file);
+    if (!text.ok()) return print_error(text.error());
+    print(global.json ? *file : *text);
+    return kExitOk;
+  }
+  const auto model = model_in(command.source, file);
   if (!model.ok()) return print_error(model.error());
   if (!global.json) {
     print(model::model_text(*model));
@@ -192,11 +210,10 @@ int run(const Global& global, const ModelFetch& command) {
     return report(path.string() + " is current: " + short_name(fetched->version), false);
   }
 
-  const auto model = model::parse_model(fetched->data, fetched->version);
-  if (!model.ok())
-    return print_error(model.error().with_context("what the server sent was not written"));
-  const auto sha256 = model::content_sha256(*model);
-  if (!sha256.ok()) return print_error(sha256.error());
+  const auto sha256 = hash_of(fetched->data, fetched->version);
+  if (!sha256.ok()) {
+    return print_error(sha256.error().with_context("what the server sent was not written"));
+  }
   if (*sha256 != fetched->sha256) {
     return print_error(Error(ErrorCode::data_loss, fetched->version + " came with the hash " +
                                                        *sha256 + " instead of " + fetched->sha256 +

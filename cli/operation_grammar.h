@@ -1,8 +1,7 @@
 // The commands of operations: their options and help.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "base/command_line_fwd.h"
 #include "cli/command.h"
 
 namespace stripline::cli {

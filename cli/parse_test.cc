@@ -474,7 +474,7 @@ TEST(CampaignFile, IsRefusedWithTheLineThatIsWrong) {
       {"fabric = 'tcp'\nruns = -3\n", "line 2, runs: "},
       {"fabric = 'tcp'\ndetach = 'yes'\n", "line 2, detach: true or false is needed"},
       {"fabric = ['tcp', 'shm']\nmodel = 'x'\n", "each fabric has a model of its own"},
-      {"runs = 8\n", "--fabric is required"},
+      {"runs = 8\n", "--fabric or --target is required"},
       {"fabric = {a = 1}\n", "line 1, fabric: expected a string"},
       {"fabric = \n", "line 1: "}};
   for (const auto& [text, message] : wrong) {

@@ -5,9 +5,12 @@
 #include <utility>
 
 #include "base/exit_codes.h"
+#include "base/json.h"
+#include "base/packed_export.h"
 #include "base/printable.h"
 #include "base/quantity.h"
 #include "base/table.h"
+#include "base/whole_file.h"
 #include "cli/campaign_commands.h"
 #include "cli/console.h"
 #include "cli/find_model.h"
@@ -57,8 +60,16 @@ std::string validation_text(const v1::ModelVersion& version) {
             ", worst " + percent_text(kind.worst_regret()) + ", of " +
             count_text(kind.choices(), "choice", "choices");
   }
+  if (validation.has_settings()) {
+    const v1::Validation::Settings& settings = validation.settings();
+    text += "\n  in the target: " + std::string(settings.validated() ? "" : "not ") +
+            "validated, " +
+            (settings.probe_factor() > 0 ? "read, as a probe has shown"
+                                         : "and no probe has shown that it reads them");
+  }
   if (validation.compared() > 0) {
-    text += "\n  without a model: " + percent_text(std::abs(validation.over_untuned())) +
+    text += "\n  without " + std::string(validation.has_settings() ? "them" : "a model") + ": " +
+            percent_text(std::abs(validation.over_untuned())) +
             (validation.over_untuned() > 0 ? " more" : " less") + " time with it, in the mean of " +
             count_text(validation.compared(), "choice", "choices") + "; " +
             std::to_string(validation.losses()) + " surely lose";
@@ -189,12 +200,23 @@ int run(const Global& global, const ModelRollback& command) {
   return print_outcome(global, version, "is " + command.label + (named ? " again" : " no more"));
 }
 
+namespace {
+
+// Packed settings of another runtime as they are, a model in the form that servers take.
+Result<std::string> published_content(const std::string& file) {
+  auto text = read_whole_file(file);
+  if (text.ok() && is_packed_export(*text)) return text;
+  STRIPLINE_ASSIGN_OR_RETURN(const model::TunedModel model, model::load_model(file));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json document, model::to_json(model));
+  return document.dump(2) + "\n";
+}
+
+}  // namespace
+
 int run(const Global& global, const ModelImport& command) {
-  const auto model = model::load_model(command.file);
-  if (!model.ok()) return print_error(model.error());
-  const auto document = model::to_json(*model);
-  if (!document.ok()) return print_error(document.error());
-  const std::string content = document->dump(2) + "\n";
+  const auto text = published_content(command.file);
+  if (!text.ok()) return print_error(text.error());
+  const std::string& content = *text;
   if (content.size() > kMaxImportBytes) {
     return print_error(Error(ErrorCode::invalid_argument,
                              "'" + command.file + "' is larger than the " +

@@ -1,8 +1,7 @@
 // The commands that say which versions of a model are to be used: their options and help.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "base/command_line_fwd.h"
 #include "cli/command.h"
 
 namespace stripline::cli {

@@ -6,10 +6,12 @@
 #include "base/clock.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
+#include "base/packed_export.h"
 #include "cli/console.h"
 #include "cli/find_model.h"
 #include "cli/report_data.h"
 #include "cli/report_page.h"
+#include "cli/settings_text.h"
 #include "optimizer/report/compare_models.h"
 #include "optimizer/report/curves_svg.h"
 
@@ -29,10 +31,21 @@ int write_output(const Global& global, const std::string& output, const std::str
   return kExitOk;
 }
 
+int diff_settings(const Global& global, const std::string& a, const ModelDiff& command) {
+  const auto b = find_file(global, command.b);
+  if (!b.ok()) return print_error(b.error());
+  const auto diff = settings_diff(a, *b, command.a, command.b);
+  if (!diff.ok()) return print_error(diff.error().with_context(command.b));
+  print(global.json ? Json{{"differences", *diff}}.dump() + "\n" : *diff);
+  return kExitOk;
+}
+
 }  // namespace
 
 int run(const Global& global, const ModelDiff& command) {
-  const auto a = find_model(global, command.a);
+  const auto file_a = find_file(global, command.a);
+  if (file_a.ok() && is_packed_export(*file_a)) return diff_settings(global, *file_a, command);
+  const auto a = model_in(command.a, file_a);
   if (!a.ok()) return print_error(a.error());
   const auto b = find_model(global, command.b);
   if (!b.ok()) return print_error(b.error());

@@ -1,8 +1,7 @@
 // The commands that show models as pictures, pages and side by side: their options and help.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "base/command_line_fwd.h"
 #include "cli/command.h"
 
 namespace stripline::cli {

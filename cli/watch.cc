@@ -10,6 +10,7 @@
 #include "base/quantity.h"
 #include "cli/console.h"
 #include "cli/names.h"
+#include "optimizer/experiment/tuning.h"
 #include "proto/campaign_messages.h"
 #include "stripline/v1/campaigns.pb.h"
 
@@ -138,6 +139,11 @@ std::string run_line(const v1::CampaignSpec& spec, const std::string& file) {
   return line + " --model " + file + " -- PROGRAM";
 }
 
+std::string use_line(const v1::CampaignSpec& spec, const std::string& file) {
+  if (experiment::tuned_target(spec.fabric()).empty()) return run_line(spec, file);
+  return "stripline export install --packed " + file;
+}
+
 std::string detached_text(const std::string& name) {
   const std::string id = short_name(name);
   return "\nstopped watching; " + name + " goes on\n  watch it:  stripline campaign watch " + id +
@@ -218,7 +224,7 @@ std::string outcome_text(const v1::Campaign& campaign) {
                                    : printable_line(campaign.message());
       return campaign.name() + " succeeded: " + what + "\n  fetch it:  stripline model fetch " +
              version + "\n  look:      stripline model show " + version +
-             "\n  use it:    " + run_line(campaign.spec(), file) + "\n";
+             "\n  use it:    " + use_line(campaign.spec(), file) + "\n";
     }
     case v1::Campaign::CANCELLED:
       return campaign.name() + " was cancelled" + why + "; " + samples +

@@ -107,10 +107,14 @@ if(STRIPLINE_SANITIZE)
   list(APPEND stripline_little_optimised $<$<CONFIG:RelWithDebInfo>:-O0>)
 endif()
 
-# stripline_runs_rarely(TARGET...): commands, pages, files and what else is not on a program's path.
+# stripline_runs_rarely(TARGET... [COMPUTES TARGET...]): commands, pages, files and what else is not on a program's
+# path. COMPUTES: where sanitizers instrument it, tests that call it save more time by its optimisations than these take.
 function(stripline_runs_rarely)
-  foreach(target ${ARGN})
-    if(TARGET stripline_${target})
+  cmake_parse_arguments(ARG "" "" "COMPUTES" ${ARGN})
+  foreach(target ${ARG_UNPARSED_ARGUMENTS} ${ARG_COMPUTES})
+    if(TARGET stripline_${target} AND target IN_LIST ARG_COMPUTES)
+      target_compile_options(stripline_${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    elseif(TARGET stripline_${target})
       target_compile_options(stripline_${target} PRIVATE ${stripline_little_optimised})
     elseif(STRIPLINE_BUILD_SERVICE AND STRIPLINE_BUILD_TESTS AND STRIPLINE_BUILD_BENCHMARKS)
       message(FATAL_ERROR "stripline_runs_rarely: ${target} is not a target of this project")
@@ -143,14 +147,23 @@ function(stripline_program name)
   endif()
 endfunction()
 
-# stripline_test(NAME SOURCES a_test.cc [DEPS ...] [LABELS fast] [TIMEOUT seconds])
+# How ctest combines tests (scripts/test.sh gives it one more than there are processors). WIDE tests take two
+# processors each and come first, with one that starts processes, and mostly waits for them, beside them; then come
+# those that compute. A cost says what comes first, and is not a time.
+set(stripline_cost_wide 1000)
+set(stripline_cost_waiting 100)
+set(stripline_cost_computing 50)
+
+# stripline_test(NAME SOURCES a_test.cc [DEPS ...] [LABELS fast] [TIMEOUT seconds] [WIDE] [COST number])
 # One ctest entry per executable; label it "fast" when it takes seconds, "e2e" when it starts
-# processes, and besides "grpc" when threads of gRPC call it.
+# processes, and besides "grpc" when threads of gRPC call it, or "campaigns" when it carries out whole ones, which takes
+# minutes. WIDE: several ranks compute at once, as they do in all
+# tests whose ranks are threads of theirs (stripline_thread_group).
 function(stripline_test name)
   if(NOT STRIPLINE_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "WIDE" "TIMEOUT;COST" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE stripline_options ${ARG_DEPS} GTest::gtest GTest::gtest_main)
   # What is tested is optimised; its tests need not be.
@@ -161,6 +174,17 @@ function(stripline_test name)
   endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS fast)
+  endif()
+  set(processors 1)
+  set(cost 0)
+  if(ARG_WIDE OR stripline_thread_group IN_LIST ARG_DEPS)
+    set(processors 2)
+    set(cost ${stripline_cost_wide})
+  elseif(e2e IN_LIST ARG_LABELS)
+    set(cost ${stripline_cost_waiting})
+  endif()
+  if(ARG_COST)
+    set(cost ${ARG_COST})
   endif()
   set(tsan_options suppressions=${CMAKE_SOURCE_DIR}/tests/sanitizers/tsan.supp)
   if(STRIPLINE_SANITIZE MATCHES address)
@@ -179,7 +203,7 @@ function(stripline_test name)
     LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/sanitizers/lsan.supp:print_suppressions=0
     TSAN_OPTIONS=${tsan_options})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
-    ENVIRONMENT "${environment}")
+    PROCESSORS ${processors} COST ${cost} ENVIRONMENT "${environment}")
 endfunction()
 
 # stripline_benchmark(NAME SOURCES a_bench.cc [DEPS ...]): a Google Benchmark program, not run by ctest.

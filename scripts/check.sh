@@ -20,7 +20,7 @@
 #   scripts/check.sh mixed [SEEDS]   a million mixed operations per seed (default 20) and fabric against
 #                                    an oracle
 #   scripts/check.sh kills [TRIES]   ranks killed at random moments, TRIES times (default 40) on each of
-#                                    five paths
+#                                    five paths, OpenSHMEM's among them, and in regions that do not wait
 #   scripts/check.sh crashes [TRIES]  server, agents, workers and PostgreSQL killed at random moments, TRIES
 #                                    times (default 200) with each store, and what else befalls a server: stopped, disk full,
 #                                    read-only, its clock set by days, replaced by its backup
@@ -64,6 +64,12 @@
 #                                    sweep and beside no model
 #   scripts/check.sh openshmem DIR [PES...]  public OpenSHMEM programs, whose clones are in DIR, with PES PEs (default 2 3 4 5)
 #                                    on four paths: which of them build and end well
+#   scripts/check.sh openshmem-order [SEEDS [OPERATIONS]]  random operations of OpenSHMEM programs, OPERATIONS of a job (default
+#                                    1000000), against a sequential program with SEEDS seeds (default 20) on five paths, by
+#                                    one thread and two, with what need not wait and without; litmus tests; and the memory that ten
+#                                    million puts take. Hours on two cores
+#   scripts/check.sh regions [SEEDS [CALLS]]  random programs of CALLS calls (default 1000000) in bulk and fine-grained regions
+#                                    against the same without, with SEEDS seeds (default 20), on each fabric
 #   scripts/check.sh targets [STEP...]  other runtimes as Debian has them (Open MPI, MPICH, ...): what may be exported is right with 2 to 9
 #                                    ranks; tuning beside a sweep of all alternatives (right found); repetitions (repeat)
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
@@ -118,7 +124,7 @@ case ${1:-} in
   tidy)
     require_packages "${neighbour_packages[@]}"  # whose sources are not built without them
     configure_and_build release
-    tidy_all
+    tidy tidy_all
     ;;
   includes)
     git ls-files '*.h' '*.cc' | xargs awk -f scripts/check_includes.awk docs/architecture.md
@@ -254,6 +260,21 @@ case ${1:-} in
   openshmem)
     shift
     scripts/check_openshmem.sh "$@"
+    ;;
+  openshmem-order)
+    configure_and_build release shmem_order_test shmem_programs_test
+    # Half an operation a millisecond, where PEs share processors; shmem/tests/litmus.c has room for 200 rounds.
+    STRIPLINE_TEST_SHADOW=${3:-1000000} STRIPLINE_TEST_SHADOW_SEEDS=${2:-20} STRIPLINE_TEST_SHMEM_LITMUS=200 \
+      STRIPLINE_TEST_JOB_LIMIT_S=$((600 + ${3:-1000000} / 500)) build/release/bin/shmem_order_test
+    STRIPLINE_TEST_FLOOD=10000000 STRIPLINE_TEST_JOB_LIMIT_S=1800 \
+      build/release/bin/shmem_programs_test --gtest_filter='*KeepsPutsWithinABudgetOfMemory'
+    ;;
+  regions)
+    configure_and_build release bulk_region_test fine_region_test
+    STRIPLINE_TEST_BULK=${3:-1000000} STRIPLINE_TEST_BULK_SEEDS=${2:-20} \
+      build/release/bin/bulk_region_test --gtest_filter='*BulkOracle.RandomPrograms*'
+    STRIPLINE_TEST_FINE=$((${3:-1000000} / 3)) STRIPLINE_TEST_FINE_SEEDS=${2:-20} \
+      build/release/bin/fine_region_test --gtest_filter='*FineOracle.RandomPrograms*'
     ;;
   targets)
     shift

@@ -4,10 +4,13 @@
 #   scripts/check_openshmem.sh DIR [PES...]
 #
 # DIR has clones of the suites that are to be run, by the names of their repositories: tests-sos, openshmem-examples
-# (openshmem-org), ISx, Kernels (ParRes), osu-micro-benchmarks (forresti); those that are missing are left out. They are
+# and tests-uh (openshmem-org), ISx, Kernels (ParRes), osu-micro-benchmarks (forresti), bale (jdevinney); those that are
+# missing are named and left out. They are
 # built by oshcc and oshc++ of the release build into build/openshmem, and run with PES PEs (default: 2 3 4 5) over mapped
 # memory, tcp between PEs of this host, the provider shm and an emulated network. Prints a table, and names what
-# did not end with 0 within the limit (OPENSHMEM_LIMIT, default 120 seconds); what it printed is in build/openshmem/logs.
+# did not end as it should within the limit (OPENSHMEM_LIMIT, default 120 seconds); what it printed is in
+# build/openshmem/logs. The exit status is 1 if there is any, or something could not be built. $OPENSHMEM_PATHS: names of
+# paths, to leave others out.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$repository"
@@ -16,6 +19,11 @@ shift
 pes=("$@")
 [ $# -gt 0 ] || pes=(2 3 4 5)
 limit=${OPENSHMEM_LIMIT:-120}
+paths=(${OPENSHMEM_PATHS:-mapped tcp shm emulated})
+wrong=0 # programs that were not built, and runs that did not end as they should
+
+# What ends otherwise than with 0, as it says.
+declare -A ends_with=(["openshmem-examples global_exit"]=99)
 
 configure_and_build release stripline_shmem stripline-run
 bin=$repository/build/release/bin
@@ -32,6 +40,7 @@ add() {
   mkdir -p "$folder/$suite"
   if ! "$bin/$compiler" -O1 "$@" -o "$folder/$suite/$name" >"$folder/logs/$suite.$name.build" 2>&1; then
     echo "not built: $suite $name (build/openshmem/logs/$suite.$name.build)" >&2
+    wrong=$((wrong + 1))
     return 0
   fi
   programs+=("$suite $name|$fixed|$arguments")
@@ -57,6 +66,8 @@ add_tests_sos() {
 add_openshmem_examples() {
   local source
   for source in "$suites"/openshmem-examples/c/*.c; do
+    # It puts to a null pointer, to see what comes of that.
+    [ "$(basename "$source")" != nullput.c ] || continue
     add openshmem-examples "$(basename "$source" .c)" - "" oshcc "$source"
   done
   for source in "$suites"/openshmem-examples/c++/*.cxx; do
@@ -91,16 +102,47 @@ add_osu() {
   done
 }
 
-[ ! -d "$suites/tests-sos" ] || add_tests_sos
-[ ! -d "$suites/openshmem-examples" ] || add_openshmem_examples
-[ ! -d "$suites/ISx" ] || add_isx
-[ ! -d "$suites/Kernels" ] || add_kernels
-[ ! -d "$suites/osu-micro-benchmarks" ] || add_osu
+# Its part in C.
+add_tests_uh() {
+  local source
+  for source in "$suites"/tests-uh/feature_tests/C/*.c; do
+    add tests-uh "$(basename "$source" .c)" - "" oshcc -I"$(dirname "$source")" "$source" -lm
+  done
+}
+
+# Its applications, each of which does the same by several methods, conveyors among them; by its own script.
+add_bale() {
+  require_packages autoconf automake pkg-config
+  local sources=$folder/bale.sources program
+  rm -rf "$sources" "$folder"/bale.build "$folder"/bale.installed
+  cp -r "$suites/bale/src/bale_classic" "$sources"
+  if ! (cd "$sources" && export PATH="$bin:$PATH" CC=oshcc &&
+    for package in libgetput exstack convey spmat std_options apps; do (cd "$package" && autoreconf -fi) || exit 1; done &&
+    python3 make_bale -s -j 2 -b "$folder/bale.build" -i "$folder/bale.installed" &&
+    # That ends with 0 whatever fails; the applications come last.
+    ls "$folder"/bale.installed/bin/*) >"$folder/logs/bale.build" 2>&1; then
+    echo "not built: bale (build/openshmem/logs/bale.build)" >&2
+    wrong=$((wrong + 1))
+  fi
+  mkdir -p "$folder/bale"
+  for program in "$folder"/bale.installed/bin/*; do
+    [ -x "$program" ] || continue
+    cp "$program" "$folder/bale/"
+    programs+=("bale $(basename "$program")|-|")
+  done
+}
+
+for suite in "tests-sos add_tests_sos" "openshmem-examples add_openshmem_examples" "tests-uh add_tests_uh" "ISx add_isx" \
+  "Kernels add_kernels" "osu-micro-benchmarks add_osu" "bale add_bale"; do
+  read -r name how <<<"$suite"
+  if [ -d "$suites/$name" ]; then "$how"; else echo "left out: $name, which is not in $suites" >&2; fi
+done
 
 # run PATH-NAME PES OPTIONS...: a row for each suite.
 run() {
-  local path=$1 count=$2 entry suite name fixed arguments log
+  local path=$1 count=$2 entry suite name fixed arguments log status
   shift 2
+  [[ " ${paths[*]} " = *" $path "* ]] || return 0
   local -A passed=() tried=() failed=()
   for entry in "${programs[@]}"; do
     IFS='|' read -r name fixed arguments <<<"$entry"
@@ -110,11 +152,14 @@ run() {
     tried[$suite]=$((${tried[$suite]:-0} + 1))
     # shellcheck disable=SC2086
     # Most programs touch little of their heaps.
-    if SHMEM_SYMMETRIC_SIZE=$heap timeout "$limit" "$bin/stripline-run" -n "$count" --bind none --overcommit "$@" -- \
-      "$folder/$suite/$name" $arguments </dev/null >"$log" 2>&1; then
+    status=0
+    SHMEM_SYMMETRIC_SIZE=$heap timeout "$limit" "$bin/stripline-run" -n "$count" --bind none --overcommit "$@" -- \
+      "$folder/$suite/$name" $arguments </dev/null >"$log" 2>&1 || status=$?
+    if [ "$status" = "${ends_with[$suite $name]:-0}" ]; then
       passed[$suite]=$((${passed[$suite]:-0} + 1))
     else
       failed[$suite]="${failed[$suite]:-} $name"
+      wrong=$((wrong + 1))
     fi
   done
   for suite in $(printf '%s\n' "${!tried[@]}" | sort); do
@@ -132,3 +177,7 @@ for count in "${pes[@]}"; do
   run shm "$count" --fabric shm --same-node network
   heap=64M run emulated "$count" --fabric emulated:modern-rdma,compute=none --clock virtual
 done
+[ "$wrong" = 0 ] || {
+  echo "$wrong did not end as they should, or were not built" >&2
+  exit 1
+}

@@ -10,7 +10,8 @@
 #            TARGETS_RUNS runs (default 10) of all alternatives, and the part of its gain that tuning has found
 #   repeat   TARGETS_REPETITIONS runs of tuning (default 10) of each target over shared memory: where their choices differ
 #
-# TARGETS names the targets (default: "openmpi mpich ucx oshmem libfabric"). Records, sweeps and tables are kept in build/targets. Exits with 1
+# TARGETS names the targets (default: "openmpi mpich ucx oshmem libfabric"; gasnet, which is taken untried, is built by
+# scripts/build_gasnet.sh). Records, sweeps and tables are kept in build/targets. Exits with 1
 # where something is not as it is asked for. Nothing else should run meanwhile.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -40,6 +41,8 @@ tune=build/release/bin/stripline-tune
 mkdir -p "$kept"
 for step in "${steps[@]}"; do
   for target in "${targets[@]}"; do
+    untried=()
+    [ "$target" != gasnet ] || untried=(--accept-untried)
     case $step in
       right)
         has_alternatives "$target" || continue
@@ -51,9 +54,9 @@ for step in "${steps[@]}"; do
         for path in "${paths[@]}"; do
           name=$target-$path
           rm -rf "${kept:?}/$name"
-          check "$name-tuned" "$tune" "$target" --path "$path" --minutes "$minutes" --output "$kept/$name"
-          for file in stripline-mca-params.conf stripline-mpich.env ucx.conf stripline-oshmem.env stripline-libfabric.env; do
-            [ ! -e "$kept/$name/$file" ] || check "$name-verified" "$tune" export verify "$kept/$name/$file"
+          check "$name-tuned" "$tune" "$target" --path "$path" --minutes "$minutes" --output "$kept/$name" "${untried[@]}"
+          for file in stripline-mca-params.conf stripline-mpich.env ucx.conf stripline-oshmem.env stripline-libfabric.env stripline-gasnet.env; do
+            [ ! -e "$kept/$name/$file" ] || check "$name-verified" "$tune" export verify "$kept/$name/$file" "${untried[@]}"
           done
           has_alternatives "$target" || continue
           "$tune" sweep "$target" --path "$path" --runs "$runs" >"$kept/$name-sweep.jsonl"
@@ -61,7 +64,7 @@ for step in "${steps[@]}"; do
         done
         ;;
       repeat)
-        check "$target-repeat" scripts/tuned_targets.py repeat "$repetitions" "$target" --minutes "$minutes"
+        check "$target-repeat" scripts/tuned_targets.py repeat "$repetitions" "$target" --minutes "$minutes" "${untried[@]}"
         ;;
       *)
         sed -n '2,/^set -/s/^# \{0,1\}//p' "$0" >&2

@@ -16,7 +16,7 @@ build_packages=(
   libpq-dev libhwloc-dev libpmix-dev libssl-dev libgtest-dev libbenchmark-dev python3)
 check_packages=(
   postgresql
-  clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 git iproute2 openssh-client openssh-server procps util-linux
+  clang-14 libclang-rt-14-dev lld-14 clang-format-14 clang-tidy-14 git iproute2 openssh-client openssh-server procps util-linux
   openmpi-bin libopenmpi-dev slurm-wlm munge
   doxygen)
 # For the dashboard, without which the server is built as well. Nodejs of elsewhere brings its npm.
@@ -59,10 +59,22 @@ require_node() {
   command -v npm >/dev/null || require_packages "${dashboard_packages[@]}"
 }
 
+# In an empty cache nothing is found: to preprocess each source first, so as to look for it, takes a tenth of a build.
+# ccache then takes what a source includes from the compiler. Asked once, as the first build fills the cache.
+cache_was_looked_at=
+look_at_cache() {
+  [ -z "$cache_was_looked_at" ] || return 0
+  cache_was_looked_at=1
+  local files
+  files=$(ccache --print-stats 2>/dev/null | awk '$1 == "files_in_cache" { print $2 }') || return 0
+  if [ "$files" = 0 ]; then export CCACHE_DEPEND=1; fi
+}
+
 # configure_and_build PRESET [TARGET...]
 configure_and_build() {
   local preset=$1
   shift
+  look_at_cache
   (cd "$repository" && cmake --preset "$preset" >/dev/null &&
     cmake --build --preset "$preset" ${1:+--target "$@"})
 }
@@ -112,24 +124,14 @@ stop_service() {
   for pid in "${pids[@]:-}"; do [ -z "$pid" ] || wait "$pid" 2>/dev/null || true; done
 }
 
-# tidy [N]: clang-tidy over those sources that standard input names, N (1) at a time, as they are compiled one
-# by one. Generated headers are those of the release build.
+# tidy DATABASE [--named]: clang-tidy over all sources but generated ones and the fuzzers', or those of them that standard
+# input names, as the release build compiles them: several at once, which is quicker by the headers that they share.
+# What is remembered is in DATABASE, a folder of build/release.
 tidy() {
-  local build=build/release database=build/release/tidy
-  cmake --preset release -B "$database" -DSTRIPLINE_UNITY=OFF >/dev/null
-  # Without what only GCC knows (stripline_clears_small_values()).
-  sed -i -e 's/-mmem[a-z]*-strategy=[^ "]*//g' -e "s#/$database/#/$build/#g" "$database/compile_commands.json"
-  { grep -v -e '_fuzz\.cc$' -e '/simgrid_[a-z_]*\.cc$' || true; } |
-    xargs -r -P "$(nproc)" -n "${1:-1}" clang-tidy-14 --quiet -p "$database" \
-      --extra-arg=-Wno-unknown-warning-option 2>/dev/null
-}
-
-# clang-tidy over all sources but generated ones and the fuzzers', as the release build compiles them:
-# several at once, which is quicker by the headers that they share.
-tidy_all() {
-  local build=build/release database=build/release/tidy_all
+  local build=build/release database=build/release/$1
+  shift
   mkdir -p "$database"
+  # Without what only GCC knows (stripline_clears_small_values()).
   sed 's/-mmem[a-z]*-strategy=[^ "]*//g' "$build/compile_commands.json" >"$database/compile_commands.json"
-  python3 scripts/tidy_pieces.py "$database" --checks=-bugprone-suspicious-include \
-    --extra-arg=-Wno-unknown-warning-option
+  python3 scripts/tidy_pieces.py "$database" "$@" --extra-arg=-Wno-unknown-warning-option
 }

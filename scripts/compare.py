@@ -6,7 +6,7 @@
 Programs that are measured in rounds print JSON lines with a system and its median time (suites/compare). A ratio is the
 geometric mean of those of the rounds, with its 95 % interval: below 1, the first named is faster. The commands of
 docs/results are these. A job that fails, or whose results are wrong, is named, what it printed counts, and the
-exit status is 1.
+exit status is 1. It is 3 where a criterion is not met.
 """
 
 import argparse
@@ -29,6 +29,7 @@ T95 = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 
        2.12, 2.11, 2.10, 2.09, 2.09, 2.08, 2.07, 2.07, 2.06, 2.06, 2.06, 2.05, 2.05, 2.05, 2.04]
 AS_ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
 failures = []
+unmet = []
 
 
 # --- jobs ------------------------------------------------------------------------------------------
@@ -91,7 +92,10 @@ class Rounds:
 def median_us(rounds, system):
     """The median over the rounds that the system has taken part in, or "-"."""
     times = [one[system] for one in rounds if system in one]
-    return f"{statistics.median(times) * 1e6:.1f}" if times else "-"
+    if not times:
+        return "-"
+    median = 1e6 * statistics.median(times)
+    return f"{median:.1f}" if median >= 1 else f"{median:.3f}"
 
 
 def ratio_of(rounds, first, second):
@@ -113,6 +117,8 @@ def ratio(rounds, first, second):
 
 
 def met(holds):
+    if not holds:
+        unmet.append(holds)
     return "met" if holds else "NOT MET"
 
 
@@ -290,10 +296,13 @@ class Kernels:
         self.options = ["--fabric", f"emulated:{args.network or usual_network}", "--clock", "virtual", *options, "--json"]
         self.options += ["--model", args.model] if args.model else []
 
-    def run(self, kernel, parameters, ranks, limit_s, segment):
-        """(command, {variant: line}) of a kernel with parameters "name=value ..."."""
-        command = ["run", f"kernel.{kernel}", *(word for one in parameters.split() for word in ("--param", one)), "-n", str(ranks)]
+    def run(self, kernel, parameters, ranks, limit_s, segment, variants=(), tuning=None):
+        """(command, {variant: line}) of a kernel with parameters "name=value ...", by rules of STRIPLINE_TUNING if there are any."""
+        command = ["run", f"kernel.{kernel}", *(word for one in parameters.split() for word in ("--param", one)),
+                   *(word for one in variants for word in ("--variant", one)), "-n", str(ranks)]
         environment = {"STRIPLINE_SEGMENT_BYTES": segment} if segment else {}
+        if tuning:
+            environment["STRIPLINE_TUNING"] = tuning
         lines = run_job([self.bin / "stripline-bench", *command, *self.options], limit_s, environment)
         if failures or not lines or not all(line["verified"] for line in lines):
             sys.exit(f"compare.py: {kernel} with {ranks} ranks failed, or has a wrong result")
@@ -399,6 +408,278 @@ def updates(args):
         "criterion", "parcels per pair"))], rows)
     command = f"stripline-bench run kernel.KERNEL -n RANKS {' '.join(kernels.options)}"
     print(f"\nCommand of a row, with `--param` before each NAME=VALUE: `{command}`.")
+
+
+# --- blocking and single accesses: regions ----------------------------------------------------------
+
+# Kernels with single accesses, their parameters with 16 ranks and more, whether they can fetch again what was read, and
+# the least share of time that Chen (chapter 6) saves.
+FINE_KERNELS = {"sobel": ("rows_per_rank=8 columns=64", True, 0.48), "mcop": ("matrices=64", True, 0.38),
+                "gups": ("updates=1024 log2_cells=16", False, 0.19), "wator": ("rows_per_rank=4 columns=32", True, 0),
+                "barnes": ("bodies_per_rank=16", True, 0.22), "psearch": ("depth=10", True, 0), "cfd": ("", True, 0)}
+THESIS_NETWORKS = ["opteron-vapi", "itanium-gm"]
+FIVE_NETWORKS = ["cloud-ethernet", "itanium-gm", "modern-rdma", "opteron-vapi", "power5-lapi"]
+
+
+class Network:
+    """An emulated network as Kernels asks for it, with its model if FOLDER has NETWORK.stripline.json."""
+
+    def __init__(self, args, name):
+        self.bin = args.bin
+        self.network = f"{name},compute=declared,jitter=off"
+        file = pathlib.Path(args.models) / f"{name}.stripline.json" if args.models else None
+        self.model = str(file) if file and file.exists() else ""
+
+
+def kernels_on(args, name, reps):
+    return Kernels(Network(args, name), "", ["--runs", "1", "--reps", str(reps)])
+
+
+def fine(args):
+    """Kernels that read and write one value at a time, in a fine-grained region over the same as they are written, on two
+    networks of Chen (Optimizing PGAS Programs for Cluster Architectures, 2007, chapter 6), and what each part contributes:
+    accesses that do not wait (split phase), those near each other together (coalescing), and no second get of what was
+    read (redundancy), of which each column has one more. MODELS is a folder with NETWORK.stripline.json, "" for none: by
+    them, or by time, the last column is decided. The same command prints the same figures. Takes some minutes for 16 ranks."""
+    rows, shares = [], {}
+    for network in THESIS_NETWORKS:
+        # The first regions of a place are compared with waiting.
+        kernels, deciding = kernels_on(args, network, 4), kernels_on(args, network, 12)
+        for ranks in args.ranks or [16]:
+            for kernel, (parameters, keeps, _) in FINE_KERNELS.items():
+                def seconds(variant, rules=None, kept=True, by=kernels):
+                    of = parameters + ("" if kept or not keeps else " keeps=0")
+                    return by.run(kernel, of, ranks, 600, "8M", [variant], rules)[1][variant]["median"]
+                naive = seconds("naive")
+                split = seconds("fine_region", "fine:*:single", False)
+                together = seconds("fine_region", "fine:*:boxes", False)
+                once = seconds("fine_region", "fine:*:boxes")
+                decided = seconds("fine_region", by=deciding)
+                saved = 1 - decided / naive
+                shares.setdefault(kernel, []).append(saved)
+                rows.append([network, ranks, kernel, f"{1e9 * naive:.4g}", *(f"{100 * (1 - one / naive):.1f} %" for one in (split, together, once)),
+                             f"{100 * saved:.1f} %", f"at least 0 %: {met(saved >= 0)}"])
+    print_table(["network", ">ranks", "kernel", ">one by one [ns]", ">split phase saves", ">and coalescing", ">and redundancy",
+                 ">as decided", "criterion"], rows)
+    print()
+    for kernel, saved in shares.items():
+        asked = FINE_KERNELS[kernel][2]
+        mean = statistics.mean(saved)
+        if asked:
+            print(f"{kernel}: {100 * mean:.1f} % on average (Chen: {100 * asked:.0f} %): {met(mean >= asked)}.")
+
+
+def loads(args):
+    """Memory in reach, read element by element in a fine-grained region and by plain loads (kernel.serial_tax), in turns. Asked is that a region
+    takes at most 3 % longer. Takes a minute."""
+    need(args.bin / "stripline-bench")
+    rounds = Rounds("elements")
+    for nth in range(args.rounds):
+        for elements in (4096, 65536, 1 << 20):
+            lines = run_job([args.bin / "stripline-bench", "run", "kernel.serial_tax", "--param", f"elements={elements}", "--variant", "loads", "--variant",
+                             "fine_region", "-n", "1", "--fabric", "tcp", "--runs", "1", "--json"], 120)
+            rounds.add(nth, [{"system": line["variant"], "median_s": line["median"]} for line in lines], elements=elements)
+    print_rounds(rounds, ["elements"], lambda *key: key, ["loads", "fine_region"], [("fine_region", "loads")])
+    print_above("fine_region / loads", [ratio_of(r, "fine_region", "loads") for _, r in rounds], 1.03)
+
+
+def strides(args):
+    """Two doubles of another rank at a distance from each other, as Chen's figure 6.5: one by one, both in flight (pipelined),
+    all bytes from the first to the last one (bounding_box), by a transfer of many regions (packed), and as a fine-grained
+    region decides, on two networks. It is to be at most 3 % slower than the fastest of the others. The same command prints the same
+    figures. Takes a minute."""
+    variants = ["naive", "pipelined", "bounding_box", "packed", "fine_region"]
+    rows, losses = [], []
+    for network in THESIS_NETWORKS:
+        kernels = kernels_on(args, network, 4)
+        for stride in (1, 2, 8, 32, 64, 96, 128, 192, 256, 512, 2048):
+            _, of = kernels.run("strided_reads", f"reads=2 stride={stride}", 2, 120, None, variants)
+            times = [of[variant]["median"] for variant in variants]
+            loss = times[-1] / min(times[:-1])
+            losses.append(loss)
+            rows.append([network, 8 * stride, *(f"{1e6 * time:.2f}" for time in times), f"{loss:.3f}"])
+    print_table(["network", ">stride [B]", *(f">{variant} [us]" for variant in variants), ">region / fastest"], rows)
+    mean = statistics.geometric_mean(losses)
+    print(f"\nregion / fastest: {mean:.3f} on average (criterion: at most 1.03), {max(losses):.3f} at worst (at most 1.15): "
+          f"{met(mean <= 1.03 and max(losses) <= 1.15)}.")
+
+
+# Kernels with blocking copies, the variant in a region, and their parameters.
+BULK_KERNELS = {"nas_bt": ("bulk", "class=S"), "nas_cg": ("bulk", "class=S"), "nas_ft": ("bulk", "class=S"), "nas_is": ("bulk", "class=S"),
+                "nas_mg": ("bulk", "class=S"), "nas_sp": ("bulk", "class=S"), "prk_transpose": ("bulk", "")}
+METHODS = {"bulk": ["blocking", "puts", "gets", "both"], "fine": ["blocking", "single", "boxes", "lists"]}
+
+
+def region_choices(args):
+    """What regions decide, by MODELS (a folder with NETWORK.stripline.json, "" for none) or by time, over the best of all methods,
+    each forced by a rule, on five networks, or those whose name contains NETWORK. The same command prints the same figures. Takes some ten minutes for 4 ranks."""
+    rows, losses = [], {"bulk": [], "fine": []}
+    for network in FIVE_NETWORKS:
+        if args.network not in network:
+            continue
+        kernels = kernels_on(args, network, 12)
+        for ranks in args.ranks or [4]:
+            cells = [("bulk", kernel, *of) for kernel, of in BULK_KERNELS.items()]
+            cells += [("fine", kernel, "fine_region", of[0]) for kernel, of in FINE_KERNELS.items()]
+            for kind, kernel, variant, parameters in cells:
+                def seconds(tuning):
+                    return kernels.run(kernel, parameters, ranks, 600, "32M", [variant], tuning)[1][variant]["median"]
+                swept = {method: seconds(f"{kind}:*:{method}") for method in METHODS[kind]}
+                best = min(swept, key=swept.get)
+                loss = seconds(None) / swept[best]
+                losses[kind].append(loss)
+                rows.append([network, ranks, f"{kernel} {parameters}".strip(), *(f"{1e9 * one:.4g}" for one in swept.values()), best, f"{loss:.3f}"])
+    print_table(["network", ">ranks", "kernel", ">blocking [ns]", ">puts, or single [ns]", ">gets, or boxes [ns]", ">both, or lists [ns]",
+                 "best", ">decided / best"], rows)
+    print()
+    for kind, of in losses.items():
+        mean = statistics.geometric_mean(of)
+        print(f"{kind}: {100 * (mean - 1):.1f} % on average (criterion: at most 3 %), {100 * (max(of) - 1):.1f} % at worst (at most 15 %): "
+              f"{met(mean <= 1.03 and max(of) <= 1.15)}.")
+
+
+# --- OpenSHMEM ---------------------------------------------------------------------------------------
+
+# Settings of UCX under Open MPI's OpenSHMEM: over TCP, or within a node.
+UCX_OF_SHMEM = {"tcp": ["-x", "UCX_TLS=tcp,self", "-x", "UCX_NET_DEVICES=lo"], "shm": ["-x", "UCX_TLS=posix,sysv,cma,self"]}
+# Rows of openshmem_times and those of stripline-compare that bare libfabric has: (operation, bytes) by its name of a row.
+BARE_ROWS = {"put 8 B": ("put", 8), "get 8 B": ("get", 8), "fetch-add, provider": ("atomic_fetch_add", 8), "put 8 B, window 64": ("put_nbi, many", 8),
+             "put 64 KiB, window 16": ("put_nbi, many", 65536), "get 64 KiB, window 16": ("get_nbi, many", 65536),
+             "put 1 MiB, window 4": ("put_nbi, many", 1 << 20), "get 1 MiB, window 4": ("get_nbi, many", 1 << 20)}
+
+
+def build_openshmem_times(compiler, output):
+    source = HERE.parent / "suites/compare/openshmem_times.c"
+    built = subprocess.run([compiler, "-O2", "-std=gnu11", source, "-o", output], text=True, check=False,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if built.returncode != 0:
+        sys.exit("\n".join(built.stdout.splitlines()[-20:]) + f"\ncompare.py: '{compiler}' could not build openshmem_times.c")
+
+
+def bare_libfabric(args, folder):
+    """Lines of bare libfabric's times over TCP, by the names of openshmem_times."""
+    file = folder / "bare.jsonl"
+    file.unlink(missing_ok=True)
+    run_job([args.bin / "stripline-compare", "--fabric", "tcp", "--rounds", 10, "--json", file], 300)
+    lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    for line in lines:
+        operation, size = BARE_ROWS.get(line["experiment"].removeprefix("compare."), (None, 0))
+        if operation and line["variant"].startswith("bare libfabric"):
+            # Seconds of one operation, where the line has how many there are in a second.
+            time_s = {"s": line["median"], "1/s": 1 / line["median"], "B/s": size / line["median"]}[line["unit"]]
+            yield {"system": "libfabric", "operation": operation, "bytes": size, "ranks": 2, "median_s": time_s}
+
+
+def openshmem(args):
+    """OpenSHMEM's operations by the same program in C, built by the compilers of this build, of Open MPI (over UCX; oshcc and oshrun are
+    found by PATH), and of Sandia OpenSHMEM where SANDIA is the folder that it is installed in ("" for none): latency, rate, bandwidth, and collective operations with 2 and
+    4 PEs, in alternating jobs. Over tcp, beside bare libfabric (stripline-compare) too. Asked are ratios of at most 1 within the node,
+    where no row may be above with its whole interval, and over tcp of 1.05 to bare libfabric. MODEL is that of the path, "" for none. Takes some ten
+    minutes."""
+    need(args.bin / "stripline-run", args.bin / "oshcc", args.bin / "stripline-compare")
+    subprocess.run(["bash", "-c", 'source "$0" && require_packages "$@"', HERE / "common.sh", "openmpi-bin", "libopenmpi-dev"], check=True)
+    sandia = pathlib.Path(args.sandia) / "bin" if args.sandia else None
+    compilers = {"ours": args.bin / "oshcc", "Open MPI": "oshcc", **({"Sandia": sandia / "oshcc"} if sandia else {})}
+    systems = [*compilers, *(["libfabric"] if args.path == "tcp" else [])]
+    rounds = Rounds("operation", "bytes", "ranks")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        programs = {system: folder / f"openshmem_times_{nth}" for nth, system in enumerate(compilers)}
+        for system, compiler in compilers.items():
+            build_openshmem_times(compiler, programs[system])
+        path = [*PATHS[args.path][0], *(["--model", args.model] if args.model else [])]
+        for nth in range(args.rounds):
+            for ranks in (2, 4):
+                command = {system: [program, system, args.batches] for system, program in programs.items()}
+                rounds.add(nth, stripline_run(args.bin, ranks, path, command["ours"], 300))
+                rounds.add(nth, run_job(["oshrun", "--oversubscribe", "--quiet", *AS_ROOT, "-n", ranks, *UCX_ANY, *UCX_OF_SHMEM[args.path],
+                                         *command["Open MPI"]], 300, may_fail=True))
+                if sandia:
+                    rounds.add(nth, run_job([sandia / "oshrun", *AS_ROOT, "-n", ranks, *command["Sandia"]], 300,
+                                            {"SHMEM_OFI_PROVIDER": "tcp;ofi_rxm" if args.path == "tcp" else "shm"}, may_fail=True))
+            if args.path == "tcp":
+                rounds.add(nth, bare_libfabric(args, folder))
+    others = systems[1:]
+    print_rounds(rounds, ["operation", "bytes", "PEs"], lambda *key: key, systems, [("ours", other) for other in others])
+    for other in others:
+        most = 1.05 if other == "libfabric" else 1
+        ratios = [of for of in (ratio_of(r, "ours", other) for _, r in rounds) if of]
+        if not ratios:
+            print(f"\nours / {other}: not a row was measured: {met(False)}.")
+            continue
+        print_above(f"ours / {other}", ratios, most)
+
+
+# --- OpenSHMEM programs that are not changed ---------------------------------------------------------
+
+def accesses_ns(text):
+    """{operation: nanoseconds of an access} of docs/examples/single_accesses.c; empty if it did not end well."""
+    found = re.search(r"histogram ([0-9.]+) ns, index gather ([0-9.]+) ns .*as expected", text)
+    return {"histogram": float(found[1]), "indexgather": float(found[2])} if found else {}
+
+
+def run_program(command, limit_s):
+    done = subprocess.run(["timeout", "-k", "10", str(limit_s), *map(str, command)], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False)
+    if done.returncode != 0:
+        failures.append(" ".join(map(str, command)))
+        print(f"compare.py: '{failures[-1]}' ended with status {done.returncode}", file=sys.stderr)
+    return done.stdout
+
+
+def single_accesses(args):
+    """An OpenSHMEM program that counts and reads one value at a time (docs/examples/single_accesses.c), as it is and by
+    --coalesce, in turns, and the same work by UpdateEpoch and GatherPlan. MODEL is that of the path, "" for none. Over tcp asked are 20 times
+    as fast as without, and at most 1.5 times as long as those."""
+    need(args.bin / "stripline-run", args.bin / "osh_single_accesses", args.bin / "stripline-irregular")
+    path = [*PATHS[args.path][0], *(["--model", args.model] if args.model else [])]
+    rounds = Rounds("operation", "ranks")
+    for nth in range(args.rounds):
+        for ranks in (2, 4):
+            for system, options in (("as it is", []), ("coalesced", ["--coalesce"])):
+                text = run_program([args.bin / "stripline-run", "-n", ranks, *path, *options, "--", args.bin / "osh_single_accesses", args.items, 1000], 600)
+                rounds.add(nth, [{"system": system, "operation": operation, "ranks": ranks, "median_s": 1e-9 * ns} for operation, ns in accesses_ns(text).items()])
+            lines = stripline_run(args.bin, ranks, path, [args.bin / "stripline-irregular", 5, args.items], 300)
+            rounds.add(nth, [{**line, "median_s": line["median_s"] / line["items"]} for line in lines if line["cells"] == 1000])
+    print_rounds(rounds, ["operation", "PEs"], lambda *key: key, ["as it is", "coalesced", "ours"], [("as it is", "coalesced"), ("coalesced", "ours")])
+    if args.path == "tcp":
+        gains = [of[0] for of in (ratio_of(r, "as it is", "coalesced") for _, r in rounds) if of]
+        over = [of[0] for of in (ratio_of(r, "coalesced", "ours") for _, r in rounds) if of]
+        print(f"\nThe least gain (criterion: 20 times): {min(gains, default=0):.1f}: {met(min(gains, default=0) >= 20)}. The most over UpdateEpoch and "
+              f"GatherPlan (criterion: 1.5): {max(over, default=math.inf):.2f}: {met(max(over, default=math.inf) <= 1.5)}.")
+
+
+# What programs of build/openshmem (scripts/check.sh openshmem) print of their seconds, and their arguments.
+UNMODIFIED = {"Kernels/stencil": (r"Avg time \(s\): *([0-9.eE+-]+)", ["50", "1000"]), "Kernels/transpose": (r"Avg time \(s\): *([0-9.eE+-]+)", ["30", "960"]),
+              "Kernels/p2p": (r"Avg time \(s\): *([0-9.eE+-]+)", ["50", "480", "480"]), "ISx/strong": (r"total time \(per PE\): *([0-9.eE+-]+)", ["1048576", "/dev/null"])}
+
+
+def unmodified(args):
+    """Public OpenSHMEM programs that scripts/check.sh openshmem has built, as they are, and the same binary by --coalesce, by --bulk, and by
+    both, in turns. MODEL is that of the path, "" for none. Asked is that none is slower than 1.02, interval and all."""
+    need(args.bin / "stripline-run")
+    folder = HERE.parent / "build/openshmem"
+    path = [*PATHS[args.path][0], *(["--model", args.model] if args.model else [])]
+    systems = {"as it is": [], "coalesced": ["--coalesce"], "in bulk": ["--bulk"], "both": ["--coalesce", "--bulk"]}
+    rounds = Rounds("program", "ranks")
+    for nth in range(args.rounds):
+        for program, (pattern, arguments) in UNMODIFIED.items():
+            if not (folder / program).exists():
+                sys.exit(f"compare.py: {folder / program} is missing; 'scripts/check.sh openshmem DIR' builds it")
+            for ranks in (2, 4):
+                for system, options in systems.items():
+                    text = run_program(["env", "SHMEM_SYMMETRIC_SIZE=1200M", args.bin / "stripline-run", "-n", ranks, *path, *options, "--overcommit", "--",
+                                        folder / program, *arguments], 600)
+                    found = re.search(pattern, text)
+                    if found:
+                        rounds.add(nth, [{"system": system, "program": program, "ranks": ranks, "median_s": float(found[1])}])
+                    else:
+                        failures.append(program)
+                        print(f"compare.py: {program} prints no time, or another one than is known", file=sys.stderr)
+    others = list(systems)[1:]
+    print_rounds(rounds, ["program", "PEs"], lambda *key: key, list(systems), [(other, "as it is") for other in others])
+    for other in others:
+        print_above(f"{other} / as it is", [ratio_of(r, other, "as it is") for _, r in rounds], 1.02)
 
 
 # --- updates that a node shares ---------------------------------------------------------------------
@@ -653,6 +934,13 @@ COMPARISONS = {
     solvers: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
     updates: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
     shared_updates: [MODEL, BUILD, ("runs", 6)],
+    fine: [("models", ""), BUILD, ("ranks", [count])],
+    strides: [("models", ""), BUILD],
+    loads: [BUILD, ("rounds", 6)],
+    openshmem: [("path", PATHS), ("model", ""), BUILD, ("sandia", ""), ("rounds", 6), ("batches", 20)],
+    single_accesses: [("path", PATHS), ("model", ""), BUILD, ("rounds", 5), ("items", 100000)],
+    unmodified: [("path", PATHS), ("model", ""), BUILD, ("rounds", 5)],
+    region_choices: [("models", ""), BUILD, ("network", ""), ("ranks", [count])],
     neighbours: [BUILD, ("folder", pathlib.Path("build/results/neighbours")), ("launches", 6), ("rounds", 6), ("paths", ["network", "node"])],
     clocks: [("build", pathlib.Path), ("launches", count), ("profiles", [str])],
     benches: [("before", pathlib.Path), ("after", pathlib.Path), ("rounds", 5), ("programs", [str])],
@@ -686,7 +974,7 @@ def main():
     if "build" in args:
         args.bin = args.build / "bin"
     args.function(args)
-    return 1 if failures else 0
+    return 1 if failures else 3 if unmet else 0
 
 
 if __name__ == "__main__":

@@ -38,6 +38,8 @@
 #   --cells TEXT only cells whose name contains TEXT, such as "8 ranks" (update-choices, gather-choices, bulk, ablation)
 #   --model FABRIC=FILE   a model to use on a network instead of measuring one (quality, update-choices, gather-choices)
 #
+# The exit status is 3 where a table says that a criterion is not met.
+#
 # A table goes to where docs/results/NAME.md has marks for its command, which names the options that
 # change it, and is only printed where there are none. It says which sources it is from, so that none
 # is written from a working tree with uncommitted changes, or from measurements that other sources left
@@ -155,6 +157,7 @@ mkdir -p "$kept"
 
 require_packages "${build_packages[@]}"
 pids=()
+unmet=()  # tables that say so of a criterion
 scratch=$(mktemp -d)
 clean_up() {
   local pid
@@ -331,7 +334,7 @@ print_collectives() {
   command -v mpirun mpicxx >/dev/null ||
     { echo "collectives: Open MPI is missing; install libopenmpi-dev and openmpi-bin" >&2; return 1; }
   configure_and_build release stripline-collectives stripline-collectives-mpi stripline-run >&2
-  scripts/compare.py collectives build/release "$rounds"
+  scripts/compare.py collectives build/release "$rounds" || [ $? = 3 ]  # a verdict, which is printed
 }
 
 print_neighbours() {
@@ -483,6 +486,7 @@ table() {
   } >"$scratch/block"
   cat "$scratch/block"
   echo
+  ! grep -q 'NOT MET' "$scratch/$name" || unmet+=("$name")
   [ -n "$write" ] || return 0
   if [ -n "$(changed_sources)" ] || [ "$(last_sources)" != "$sources" ]; then
     echo "results.sh: the sources have changed since the command began; $page is left alone" >&2
@@ -508,4 +512,8 @@ if [ "$what" = all ]; then
   for name in "${names[@]}"; do tables "$name"; done
 else
   tables "$what"
+fi
+if [ ${#unmet[@]} -gt 0 ]; then
+  echo "results.sh: not all criteria are met: ${unmet[*]}" >&2
+  exit 3
 fi

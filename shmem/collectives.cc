@@ -96,13 +96,49 @@ void exchange(const char* call, World& world, const Team& team, ConstBytes in, B
   }
 }
 
+// Debug mode: two threads at a time on one team would meet the calls of other PEs in either order.
+class OnTeam {
+ public:
+  OnTeam(const char* call, World& world, Team* team) : world_(world) {
+    if (team == nullptr || !world.multiple() || world.state().job.observers().debug() == nullptr) {
+      return;
+    }
+    const Turn turn(world);
+    if (team->collective != nullptr) {
+      world.fail(std::string(call) + " while another thread of this PE is in " + team->collective +
+                 " on the same team; one thread at a time may be in a collective operation of a "
+                 "team");
+    }
+    team->collective = call;
+    team_ = team;
+  }
+  ~OnTeam() {
+    if (team_ == nullptr) return;
+    const Turn turn(world_);
+    team_->collective = nullptr;
+  }
+  OnTeam(const OnTeam&) = delete;
+  OnTeam& operator=(const OnTeam&) = delete;
+
+ private:
+  World& world_;
+  Team* team_ = nullptr;
+};
+
+void check_buffers(const char* call, World& world, ConstBytes in, ConstBytes out) {
+  if (!world.observed()) return;
+  world.check_block(call, in.data(), in.size());
+  world.check_block(call, out.data(), out.size());
+}
+
 // What there is of this in a team; null for an invalid one, which calls answer with nonzero.
 struct Call {
   World& world;
   Team* team;
+  OnTeam inside;
 
   Call(const char* call, shmem_team_t handle)
-      : world(shmem::world(call)), team(world.team_or_null(handle)) {}
+      : world(shmem::world(call)), team(world.team_or_null(handle)), inside(call, world, team) {}
   size_t pes() const { return static_cast<size_t>(team->pes); }
 };
 
@@ -115,6 +151,8 @@ int broadcast_from(const char* name, const Call& call, void* dest, const void* s
   }
   if (bytes == 0) return 0;
   const bool is_root = root == call.team->me;
+  check_buffers(name, call.world, bytes_at(source, is_root ? bytes : 0),
+                bytes_at(dest, !is_root || to_root ? bytes : 0));
   // The root's is only read.
   spread(name, call.world, *call.team, bytes_at(is_root ? const_cast<void*>(source) : dest, bytes),
          static_cast<rank_t>(root));
@@ -126,12 +164,14 @@ int broadcast_from(const char* name, const Call& call, void* dest, const void* s
 
 void barrier_all(const char* call) {
   World& here = world(call);
+  const OnTeam inside(call, here, &here.world_team());
   here.complete(here.default_context());
   barrier(call, here, here.world_team());
 }
 
 void sync_all(const char* call) {
   World& here = world(call);
+  const OnTeam inside(call, here, &here.world_team());
   barrier(call, here, here.world_team());
 }
 
@@ -144,8 +184,10 @@ int team_sync(const char* call, shmem_team_t handle) {
 
 void barrier_set(const char* call, shmem_team_t set) {
   World& here = world(call);
+  Team& team = here.team_of(call, set);
+  const OnTeam inside(call, here, &team);
   here.complete(here.default_context());
-  barrier(call, here, here.team_of(call, set));
+  barrier(call, here, team);
 }
 
 void sync_set(const char* call, shmem_team_t set) { team_sync(call, set); }
@@ -173,6 +215,7 @@ int collect(const char* call, shmem_team_t handle, void* dest, const void* sourc
     sum += counts[pe];
   }
   if (sum == 0) return 0;
+  check_buffers(call, here.world, bytes_at(source, bytes), bytes_at(dest, sum));
   gather(call, here.world, *here.team, bytes_at(source, bytes), bytes_at(dest, sum), counts,
          offsets);
   return 0;
@@ -182,8 +225,9 @@ int fcollect(const char* call, shmem_team_t handle, void* dest, const void* sour
   const Call here(call, handle);
   if (here.team == nullptr) return -1;
   if (bytes == 0) return 0;
-  gather_alike(call, here.world, *here.team, bytes_at(source, bytes),
-               bytes_at(dest, bytes_of(call, bytes, here.pes())));
+  const Bytes out = bytes_at(dest, bytes_of(call, bytes, here.pes()));
+  check_buffers(call, here.world, bytes_at(source, bytes), out);
+  gather_alike(call, here.world, *here.team, bytes_at(source, bytes), out);
   return 0;
 }
 
@@ -192,6 +236,7 @@ int alltoall(const char* call, shmem_team_t handle, void* dest, const void* sour
   if (here.team == nullptr) return -1;
   if (bytes == 0) return 0;
   const size_t all = bytes_of(call, bytes, here.pes());
+  check_buffers(call, here.world, bytes_at(source, all), bytes_at(dest, all));
   exchange(call, here.world, *here.team, bytes_at(source, all), bytes_at(dest, all));
   return 0;
 }
@@ -202,6 +247,15 @@ int alltoalls(const char* call, shmem_team_t handle, void* dest, const void* sou
   if (here.team == nullptr) return -1;
   if (count == 0) return 0;
   const size_t elements = bytes_of(call, count, here.pes());
+  if (here.world.observed()) {
+    // From the first element to the last one.
+    const auto extent = [&](ptrdiff_t stride) {
+      return bytes_of(call, bytes_of(call, elements - 1, static_cast<size_t>(stride)) + 1,
+                      element_bytes);
+    };
+    check_buffers(call, here.world, bytes_at(source, extent(source_stride)),
+                  bytes_at(dest, extent(dest_stride)));
+  }
   std::vector<std::byte> sent(bytes_of(call, elements, element_bytes));
   std::vector<std::byte> received(sent.size());
   const auto* from = static_cast<const std::byte*>(source);
@@ -221,7 +275,9 @@ int alltoalls(const char* call, shmem_team_t handle, void* dest, const void* sou
 int reduce_by(const char* call, World& world, Team* team, ConstBytes in, Bytes out,
               const stripline::detail::Reduction& op) {
   if (team == nullptr) return -1;
+  const OnTeam inside(call, world, team);
   if (in.empty()) return 0;
+  check_buffers(call, world, in, out);
   if (!world.multiple()) {
     world.send_held();
     TeamAccess::allreduce(team->group, in, out, op, site_of(call));
@@ -239,7 +295,9 @@ int reduce_by(const char* call, World& world, Team* team, ConstBytes in, Bytes o
 int scan_by(const char* call, World& world, Team* team, ConstBytes in, Bytes out,
             const stripline::detail::Reduction& op, bool exclusive) {
   if (team == nullptr) return -1;
+  const OnTeam inside(call, world, team);
   if (in.empty()) return 0;
+  check_buffers(call, world, in, out);
   const bool first = team->me == 0;
   if (!world.multiple()) {
     world.send_held();

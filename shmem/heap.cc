@@ -67,6 +67,13 @@ std::optional<uint64_t> Heap::size_of(uint64_t offset) const {
   return block->second.asked;
 }
 
+bool Heap::holds(uint64_t offset, uint64_t bytes) const {
+  const auto after = blocks_.upper_bound(offset);
+  if (after == blocks_.begin()) return false;
+  const auto& [begin, block] = *std::prev(after);
+  return offset - begin <= block.asked && bytes <= block.asked - (offset - begin);
+}
+
 void Heap::give_back(uint64_t offset, uint64_t bytes) {
   free_bytes_ += bytes;
   auto next = free_.lower_bound(offset);

@@ -31,6 +31,9 @@ class Heap {
   /// The bytes that were asked for; empty if no block begins there.
   std::optional<uint64_t> size_of(uint64_t offset) const;
 
+  /// True if all of these bytes were asked for by one block.
+  bool holds(uint64_t offset, uint64_t bytes) const;
+
   uint64_t bytes() const { return bytes_; }
   uint64_t free_bytes() const { return free_bytes_; }
 

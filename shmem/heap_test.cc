@@ -57,6 +57,23 @@ TEST(Heap, KnowsItsBlocks) {
   EXPECT_FALSE(heap.free(0));
 }
 
+TEST(Heap, HoldsWhatWasAskedFor) {
+  Heap heap(1024);
+  EXPECT_FALSE(heap.holds(0, 1));
+  ASSERT_EQ(heap.allocate(100), 0);
+  ASSERT_EQ(heap.allocate(10), 128);
+  EXPECT_TRUE(heap.holds(0, 100));
+  EXPECT_TRUE(heap.holds(99, 1));
+  EXPECT_FALSE(heap.holds(99, 2));
+  EXPECT_FALSE(heap.holds(100, 1));
+  EXPECT_FALSE(heap.holds(0, UINT64_MAX));
+  EXPECT_FALSE(heap.holds(64, 74));  // two blocks
+  EXPECT_TRUE(heap.holds(130, 8));
+  ASSERT_TRUE(heap.free(0));
+  EXPECT_FALSE(heap.holds(0, 1));
+  EXPECT_TRUE(heap.holds(128, 10));
+}
+
 // Against a map of bytes: blocks never overlap, and all comes back together.
 TEST(Heap, AgreesWithAMapOfItsBytes) {
   std::mt19937 random(1);

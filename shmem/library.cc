@@ -15,6 +15,7 @@
 #include "base/quantity.h"
 #include "base/settings.h"
 #include "runtime/bootstrap/bootstrap.h"
+#include "runtime/rma/program_trace.h"
 #include "shmem/environment.h"
 #include "shmem/global_exit.h"
 #include "shmem/order.h"
@@ -89,6 +90,9 @@ Result<Start> prepare(const Environment& environment, int thread_level, size_t s
                      bytes_text(limits.allocatable_bytes()) + " to give; ask for a smaller one");
   }
   start.options.segment_bytes = static_room(static_bytes) + start.heap_bytes + kSpareBytes;
+  start.options.segment_setting = "SHMEM_SYMMETRIC_SIZE=" + std::to_string(start.heap_bytes) +
+                                  " with room for " + std::to_string(static_room(static_bytes)) +
+                                  " bytes of static data,";
   if (start.options.bulk && thread_level == SHMEM_THREAD_MULTIPLE) {
     return Error(ErrorCode::invalid_argument,
                  "STRIPLINE_BULK (stripline run --bulk) in a program that asks for "
@@ -306,6 +310,15 @@ void* pointer_to(const char* call, shmem_team_t handle, const void* address, int
   if (rank == here.me()) return const_cast<void*>(address);
   std::byte* const base = here.segment_of(rank);
   return base == nullptr ? nullptr : base + offset;
+}
+
+void pcontrol(int level) {
+  if (the_world == nullptr) return;
+  World& here = *the_world;
+  const Turn turn(here);
+  const auto inside = here.state().exclusive();
+  rma::ProgramTrace* const trace = here.state().job.observers().trace();
+  if (trace != nullptr) trace->set_noting(level != 0);
 }
 
 void info_get_version(int* major, int* minor) {

@@ -27,8 +27,9 @@ void* pointer_to(const char* call, shmem_team_t team, const void* address, int p
 void info_get_version(int* major, int* minor);
 void info_get_name(char* name);
 
-/// For tools, which put a function of their own in its place.
-inline void pcontrol(int) {}
+/// 0: --trace and reports of the run note nothing, until another level. Tools may put a function of
+/// their own in its place.
+void pcontrol(int level);
 /// Caches are coherent on all machines that this library is for.
 inline void caches_are_coherent(const void* = nullptr) {}
 

@@ -357,14 +357,32 @@ void World::complete_all() {
 
 // --- mistakes ------------------------------------------------------------------------------------
 
+namespace {
+
+std::string transfer_text(const char* call, const void* address, size_t bytes) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "0x%" PRIxPTR, reinterpret_cast<uintptr_t>(address));
+  return std::string(call) + " of " + std::to_string(bytes) + " bytes at " + text.data();
+}
+
+}  // namespace
+
 void World::fail(const std::string& message) const {
   context_->state().fail(Error(ErrorCode::invalid_argument, caller_text() + message));
 }
 
+void World::check_block(const char* call, const void* address, size_t bytes) {
+  if (state().job.observers().debug() == nullptr || bytes == 0) return;
+  const auto offset = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(address) -
+                                            reinterpret_cast<uintptr_t>(heap_begin_));
+  const Turn turn(*this);
+  if (offset >= heap_->bytes() || heap_->holds(offset, bytes)) return;
+  fail(transfer_text(call, address, bytes) +
+       ", which are not within one block of shmem_malloc: it has been freed, or is smaller");
+}
+
 void World::fail_address(const char* call, const void* address, size_t bytes) const {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "0x%" PRIxPTR, reinterpret_cast<uintptr_t>(address));
-  fail(std::string(call) + " of " + std::to_string(bytes) + " bytes at " + text.data() +
+  fail(transfer_text(call, address, bytes) +
        ", which are not symmetric: neither within memory of shmem_malloc nor within static data of "
        "the program");
 }

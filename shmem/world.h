@@ -46,6 +46,8 @@ struct Team {
   int pes = 0;
   int contexts = 0;    ///< that the program asked for
   bool world = false;  ///< PEs have the numbers of the job
+  /// In debug mode: the collective operation that a thread of this PE is in.
+  const char* collective = nullptr;
 };
 
 /// Numbers of groups of the runtime (sync::Group::id). Those of team::split() begin at 1.
@@ -123,6 +125,8 @@ class World {
     found.offset = addresses_.offset_of(address, bytes);
     if (found.offset == Addresses::kNowhere) [[unlikely]]
       fail_address(call, address, bytes);
+    if (observed_) [[unlikely]]
+      check_block(call, address, bytes);
     if (found.pe == me_) {
       // Also where calls are observed, whose operations on this PE may be complete at once.
       if (reads) look_around(address);
@@ -132,6 +136,8 @@ class World {
     }
     return found;
   }
+  /// In debug mode: ends the program for bytes of the heap that are not all of one block.
+  void check_block(const char* call, const void* address, size_t bytes);
   /// Where loads and stores of this process reach a segment; null: they do not.
   std::byte* segment_of(rank_t pe) { return state().memory.reachable(pe); }
 

@@ -3,9 +3,10 @@ import { useMemo, useState } from "preact/hooks";
 import { getAll, post } from "./api";
 import { labelsFrom } from "./campaign_list";
 import { Empty, Show, useData } from "./data";
-import { budgetsAround, commandOf, fields, specOf, wrongField, type Estimate } from "./estimate";
+import { budgetsAround, commandOf, fieldsOf, specOf, tunes, wrongField, type Estimate } from "./estimate";
 import { Figure } from "./figure";
 import { choose, CopyText } from "./here";
+import { holdsSettings } from "./settings";
 import type { Campaign, Node } from "./types";
 import { count, duration, fabricText, half, short } from "./units";
 import { Action } from "./who";
@@ -121,7 +122,7 @@ function Answer({ query }: { query: Record<string, string> }) {
             </p>
             {of.risks.length === 0 ? <div class="state good">Nothing speaks against it.</div>
               : <ul class="notices" aria-label="Risks">{of.risks.map((one) => <li key={`${one.kind} ${one.message}`} class={one.kind === "NO_RESULT" ? "bad" : "warn"}><b>{one.kind.toLowerCase().replaceAll("_", " ")}</b> <span>{one.message}</span></li>)}</ul>}
-            <OtherBudgets of={of} query={query} />
+            {!tunes(of.spec.fabric) && <OtherBudgets of={of} query={query} />}
           </>
         )}
       </Show>
@@ -143,7 +144,7 @@ export function EstimatePage({ query }: { query: Record<string, string> }) {
       <p class="lead">What measuring would take, how well points would be known, and what speaks against it. Nothing is started before you say so.</p>
       <Show of={nodes} what="The nodes">
         {(all) => {
-          const fabrics = [...new Set(all.flatMap((one) => one.fabrics))].sort();
+          const fabrics = [...new Set(all.flatMap((one) => one.fabrics))].filter((one) => !holdsSettings(one)).sort();
           if (fabrics.length === 0) return <Empty>No agent has ever connected, so there is nothing to measure. Start one on each node: <code>stripline-agent --server HOST:PORT</code>, the first time with <code>--enroll FILE</code></Empty>;
           const asked: Record<string, string> = { ...query, fabric: query.fabric ?? fabrics[0] };
           return (
@@ -155,19 +156,25 @@ export function EstimatePage({ query }: { query: Record<string, string> }) {
                     {[...new Set([...fabrics, asked.fabric])].map((one) => <option key={one} value={one} selected={one === asked.fabric}>{fabricText(one)}</option>)}
                   </select>
                 </div>
-                <div class="field">
-                  <label for="field-effort">Effort</label>
-                  <select id="field-effort" value={asked.effort ?? "budgeted"} onChange={(event) => choose({ effort: event.currentTarget.value })}>
-                    {[["budgeted", "budgeted: about a minute"], ["full", "full: all of the grids"]].map(([value, text]) => <option key={value} value={value} selected={value === (asked.effort ?? "budgeted")}>{text}</option>)}
-                  </select>
-                </div>
-                {fields.map(({ name, label, hint, help, unit }) => (
-                  <div class="field" key={name}>
-                    <label for={`field-${name}`}>{label}</label>
-                    <input id={`field-${name}`} type="text" inputMode={unit === "number" ? "decimal" : "text"} value={query[name] ?? ""} placeholder={hint} aria-describedby={`field-${name}-help`} onChange={(event) => choose({ [name]: event.currentTarget.value.trim() })} />
-                    <p id={`field-${name}-help`}>{help}</p>
+                {!tunes(asked.fabric) && (
+                  <div class="field">
+                    <label for="field-effort">Effort</label>
+                    <select id="field-effort" value={asked.effort ?? "budgeted"} onChange={(event) => choose({ effort: event.currentTarget.value })}>
+                      {[["budgeted", "budgeted: about a minute"], ["full", "full: all of the grids"]].map(([value, text]) => <option key={value} value={value} selected={value === (asked.effort ?? "budgeted")}>{text}</option>)}
+                    </select>
                   </div>
-                ))}
+                )}
+                {fieldsOf(asked.fabric).map(({ name, label, hint, help, unit }) => {
+                  const common = { id: `field-${name}`, "aria-describedby": `field-${name}-help` };
+                  return (
+                    <div class="field" key={name}>
+                      <label for={`field-${name}`}>{label}</label>
+                      {unit === "flag" ? <input {...common} type="checkbox" checked={query[name] === "true"} onChange={(event) => choose({ [name]: event.currentTarget.checked ? "true" : "" })} />
+                        : <input {...common} type="text" inputMode={unit === "number" ? "decimal" : "text"} value={query[name] ?? ""} placeholder={hint} onChange={(event) => choose({ [name]: event.currentTarget.value.trim() })} />}
+                      <p id={`field-${name}-help`}>{help}</p>
+                    </div>
+                  );
+                })}
               </form>
               <section class="figure" aria-label="The estimate"><Answer query={asked} /></section>
             </div>

@@ -14,6 +14,8 @@ import { breakPoints, parameters, relativeWidth, sizes, time, type ModelFile, ty
 import { Publishing, Versions } from "./model_versions";
 import { pointOf, sizeOf } from "./point_columns";
 import { report } from "./report";
+import { holdsSettings } from "./settings";
+import { SettingsVersions } from "./settings_page";
 import type { Model, ModelVersion, Point } from "./types";
 import { ago, bytes, count, fabricText, percent, seconds, short } from "./units";
 import { tunedModels, VersionBadges, type TunedModel } from "./versions";
@@ -245,7 +247,7 @@ export function ModelPage({ name, query }: { name?: string; query: Record<string
       {(of) => (
         <>
           <h1>{name} <span class="quiet">{of.model.fabric}</span></h1>
-          <OneModel {...of} query={query} again={model.again} />
+          {holdsSettings(of.model.fabric) ? <SettingsVersions {...of} query={query} again={model.again} /> : <OneModel {...of} query={query} again={model.again} />}
         </>
       )}
     </Show>

@@ -16,12 +16,13 @@ const kMostMoves = 8;
 export function Versions({ model, all, shown }: { model: Model; all: ModelVersion[]; shown: ModelVersion }) {
   const name = short(model.name);
   const before = all[all.indexOf(shown) + 1];
+  const settings = shown.validation?.settings;
   return (
     <>
       {shown.withdrawn !== "" && <div class="state bad"><strong>Withdrawn:</strong> <span>{shown.withdrawn}</span></div>}
-      {shown.stale && <div class="state bad"><strong>Stale:</strong> <span>{shown.stale}</span> <a href={`#/drift/${nameOf(shown.name)}`}>Its sentinels</a></div>}
+      {shown.stale && <div class="state bad"><strong>Stale:</strong> <span>{shown.stale}</span> {!settings && <a href={`#/drift/${nameOf(shown.name)}`}>Its sentinels</a>}</div>}
       {shown.provisional !== "" && <div class="state stale"><strong>Provisional:</strong> <span>{shown.provisional}</span></div>}
-      {before && <p class="quiet"><a href={`#/compare/${name}@${short(before.name)}/${name}@${short(shown.name)}`}>Compare with the version before</a></p>}
+      {before && !settings && <p class="quiet"><a href={`#/compare/${name}@${short(before.name)}/${name}@${short(shown.name)}`}>Compare with the version before</a></p>}
       <ul class="versions" aria-label="Versions">
         {all.slice(0, kMostVersions).map((one) => (
           <li key={one.name} aria-current={one === shown ? "true" : undefined}>
@@ -39,6 +40,16 @@ export function Versions({ model, all, shown }: { model: Model; all: ModelVersio
 function Judged({ of }: { of: ModelVersion }) {
   const judged = of.validation;
   if (!judged) return <p>Nothing has validated it. <code>stripline model validate {nameOf(of.name)} --campaign C</code> does, by a campaign that it was not fitted to.</p>;
+  if (judged.settings) {
+    return (
+      <Facts of={[
+        ["validated in the target", judged.settings.validated ? "yes" : "no"],
+        ["read by the target", judged.settings.probe_factor > 0 ? `yes: a probe took ${judged.settings.probe_factor.toFixed(2)} times as long` : "not shown"],
+        ["against the default", `${percent(Math.abs(judged.over_untuned), 2)} ${judged.over_untuned > 0 ? "more" : "less"} time in the mean of ${count(Number(judged.compared), "comparison")}${Number(judged.losses) > 0 ? `; ${count(Number(judged.losses), "comparison")} surely lost, the worst ${percent(judged.worst_loss_share, 2)}: ${judged.worst_loss}` : ""}`],
+        ["verdict", of.failed ? `failed: ${of.failed}` : of.unjudged ? `not judged: ${of.unjudged}` : "passed"],
+      ]} />
+    );
+  }
   return (
     <Facts of={[
       ["judged by", judged.campaigns.length === 0 ? "what its own campaign held out from the fit" : judged.campaigns.map((name, index) => <>{index > 0 && ", "}<a href={`#/${name}`}>{short(name)}</a></>)],

@@ -24,9 +24,11 @@ function useGains(version: string): ReturnType<typeof useData<Gains>> {
 // not judged, or with which runs lost time, only that is shown: what it says of gains is not to be believed.
 function Gain({ of }: { of?: ModelVersion }) {
   const why = of ? silence(of) : null;
-  const gains = useGains(of && why === null ? of.name : "");
+  const judged = of?.validation;
+  const gains = useGains(of && why === null && !judged?.settings ? of.name : "");
   if (!of) return null;
   if (why !== null) return <p class="quiet">{why}</p>;
+  if (judged?.settings) return <ul class="gains"><li><b>{percent(Math.max(0, -judged.over_untuned), 2)}</b> less time in the target, in the mean of {count(Number(judged.compared), "comparison")} with its default settings</li></ul>;
   if (gains.error) return <span class="quiet">{gains.error.message}</span>;
   if (!gains.data) return <span class="quiet">…</span>;
   const { loops, measured } = gains.data;

@@ -168,6 +168,8 @@ export interface Validation {
   losses: string;
   worst_loss: string;
   worst_loss_share: number;
+  /** Of settings of another runtime, which are judged in it: beside its default ones in place of no model. */
+  settings?: { validated: boolean; probe_factor: number };
 }
 
 export interface Finding { kind: string; subject: string; value: number; message: string }

@@ -22,8 +22,9 @@ export async function allVersions(signal: AbortSignal): Promise<ModelVersion[]> 
   return (await tunedModels(signal)).flatMap((one) => one.versions);
 }
 
+/** Those that predict and decide: settings of another runtime do not. */
 export function useVersions(everySeconds = 0): Loaded<ModelVersion[]> {
-  return useData("all/versions", allVersions, everySeconds);
+  return useData("all/versions", async (signal) => (await allVersions(signal)).filter((one) => !one.validation?.settings), everySeconds);
 }
 
 const kinds: Record<string, "good" | "warn" | "bad" | "busy" | "plain"> = { FITTED: "plain", FAILED: "bad", VALIDATED: "busy", PUBLISHED: "good", STALE: "bad", DEPRECATED: "bad" };

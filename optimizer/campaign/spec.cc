@@ -8,6 +8,10 @@ namespace stripline::campaign {
 namespace {
 
 constexpr std::array<std::string_view, 3> kWhenBusy = {"wait", "measure", "refuse"};
+constexpr double kMaxTimeBudget_s = 86400;
+constexpr double kBudgetedTime_s = 60;
+constexpr double kFullTime_s = 300;
+constexpr double kNodeTime_s = 1800;  // thirty node-minutes for a fabric
 
 }  // namespace
 
@@ -76,6 +80,8 @@ std::span<const SpecField> spec_fields() {
        .member = &Spec::time_budget_s,
        .stored_always = true,
        .quantity = Quantity::seconds,
+       .most = kMaxTimeBudget_s,
+       .accepted = "a number of seconds from 0 to 86400 is accepted",
        .form = {"Time budget, s", "60 budgeted, 300 full", "Limit of the measuring."},
        .retry_help = "Limit of the measuring, what it has used included (default: as it was)"},
       {.name = "node_budget_s",
@@ -85,6 +91,8 @@ std::span<const SpecField> spec_fields() {
                "with --time-budget)",
        .member = &Spec::node_budget_s,
        .quantity = Quantity::seconds,
+       .most = kMaxTimeBudget_s * kMaxNodes,
+       .accepted = "a number of node-seconds from 0 on is accepted",
        .form = {"Node budget, node-seconds", "none", "The same by the nodes of a group."},
        .retry_help = "The same by the nodes of a group (default: as it was)"},
       {.name = "width",
@@ -94,6 +102,8 @@ std::span<const SpecField> spec_fields() {
                "full; with --runs or --experiment as many runs as they say)",
        .member = &Spec::width,
        .quantity = Quantity::share,
+       .most = 1,
+       .accepted = "a share from 0 to 1 is accepted, 0.05 for 5 %",
        .form = {"Width, %", "5 budgeted, 2 full", "Measure until medians are known within this."}},
       {.name = "experiments",
        .option = "--experiment",
@@ -145,6 +155,30 @@ std::span<const SpecField> spec_fields() {
                "(default: wait)",
        .member = &Spec::when_busy,
        .choices = {kWhenBusy.begin(), kWhenBusy.end()}},
+      {.name = "tune_ranks",
+       .option = "--tune-ranks",
+       .value = "N,...",
+       .help = "With --target: ranks of its programs that are tuned for (default: 2,3,4,8)",
+       .member = &Spec::tune_ranks,
+       .form = {"Ranks of its programs", "2,3,4,8", "That are tuned for, with commas."}},
+      {.name = "tune_path",
+       .option = "--tune-path",
+       .value = "PATH",
+       .help = "With --target: the path between them: shm, tcp, or any (what it chooses; default: "
+               "shm)",
+       .member = &Spec::tune_path,
+       .choices = {"shm", "tcp", "any"},
+       .form = {"Path between them", "shm", "shm, tcp, or any: what the target chooses."}},
+      {.name = "commutative_only",
+       .option = "--commutative-only",
+       .help = "With --target: all programs use operations that commute",
+       .member = &Spec::commutative_only,
+       .form = {"Operations that commute", "", "All programs use no others."}},
+      {.name = "accept_untried",
+       .option = "--accept-untried",
+       .help = "With --target: also a version of it that was not tried",
+       .member = &Spec::accept_untried,
+       .form = {"Any version", "", "Also one of the target that was not tried."}},
       {.name = "seed",
        .option = "--seed",
        .value = "N",
@@ -173,17 +207,37 @@ double budget_s(const Spec& spec) {
   return std::min(spec.time_budget_s, spec.node_budget_s / spec.nodes);
 }
 
-std::string budget_options(const Spec& spec, double running_s) {
-  const double node_s = running_s * spec.nodes;
-  std::string options;
-  if (spec.time_budget_s < running_s) {
-    options = "--time-budget " + std::to_string(std::lround(running_s));
+void choose_budgets(Spec& spec) {
+  // Whatever the number of nodes: pairs of them are sampled.
+  if (spec.node_budget_s == 0 && spec.time_budget_s == 0) spec.node_budget_s = kNodeTime_s;
+  if (spec.time_budget_s == 0) {
+    spec.time_budget_s = spec.effort == Effort::full ? kFullTime_s : kBudgetedTime_s;
   }
-  if (spec.node_budget_s > 0 && spec.node_budget_s < node_s) {
+}
+
+NeededBudgets needed_budgets(const Spec& spec, double running_s) {
+  const double node_s = running_s * spec.nodes;
+  NeededBudgets needed;
+  if (spec.time_budget_s < running_s) needed.time_s = running_s;
+  if (spec.node_budget_s > 0 && spec.node_budget_s < node_s) needed.node_s = node_s;
+  return needed;
+}
+
+std::string budget_options(const Spec& spec, double running_s) {
+  const NeededBudgets needed = needed_budgets(spec, running_s);
+  std::string options;
+  if (needed.time_s > 0) options = "--time-budget " + std::to_string(std::lround(needed.time_s));
+  if (needed.node_s > 0) {
     options += (options.empty() ? "--node-budget " : " --node-budget ") +
-               std::to_string(std::lround(node_s));
+               std::to_string(std::lround(needed.node_s));
   }
   return options;
+}
+
+std::string charged_text(const Spec& spec, double node_s) {
+  std::string text = std::to_string(std::llround(node_s)) + " node-seconds";
+  if (spec.node_budget_s > 0) text += " of " + std::to_string(std::llround(spec.node_budget_s));
+  return text;
 }
 
 }  // namespace stripline::campaign

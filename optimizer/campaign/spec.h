@@ -15,6 +15,10 @@
 
 namespace stripline::campaign {
 
+/// The largest group of nodes: far above what a campaign can use, low enough that a typing error
+/// cannot ask for a plan that exhausts the server.
+inline constexpr uint32_t kMaxNodes = 1024;
+
 enum class Effort { unspecified, budgeted, full };
 std::string_view to_string(Effort effort);  ///< "full", and "budgeted" for every other.
 
@@ -45,6 +49,11 @@ struct Spec {
   std::string prior = {};    ///< For a race only: "campaigns/{campaign}", "nearest" or "none".
   std::string cluster = {};  ///< Empty, also when complete: that of the nodes there are
   WhenBusy when_busy = WhenBusy::wait;  ///< Real clock only.
+  // Only campaigns that tune another runtime have these (optimizer/experiment/tuning.h).
+  std::string tune_ranks = {};  ///< "2,3,4,8"
+  std::string tune_path = {};   ///< "shm", "tcp" or "any"
+  bool commutative_only = false;
+  bool accept_untried = false;
   /// What the campaign does not measure any more, by experiment, and why: two attempts at a run
   /// have failed while they measured it. No member that is asked for: not in the table.
   std::map<std::string, std::string> left_out = {};
@@ -72,6 +81,9 @@ struct SpecField {
   bool stored_always = false;  ///< In JSON also when it has its default.
   Quantity quantity = Quantity::none;
   std::vector<std::string> choices = {};  ///< Words that are accepted; empty: any.
+  /// A number of which 0 to `most` are accepted, and what is said where it is beyond; 0: any is.
+  double most = 0;
+  const char* accepted = nullptr;
   FormText form = {};
   /// Help of its option where a campaign goes on; nullptr: it stays as it was then. A budget.
   const char* retry_help = nullptr;
@@ -85,9 +97,20 @@ std::vector<double Spec::*> spec_budgets();
 /// `spec` gets the budgets of `asked` that are not 0.
 void change_budgets(Spec& spec, const Spec& asked);
 
+/// Fills in the budgets that are not asked for. The effort must be known.
+void choose_budgets(Spec& spec);
+
 /// For how long a run may be active in all: the time budget, or what the node-seconds allow.
 double budget_s(const Spec& spec);
+/// What budgets would have to be for that to be at least `running_s`; 0: that one is enough.
+struct NeededBudgets {
+  double time_s = 0;
+  double node_s = 0;
+};
+NeededBudgets needed_budgets(const Spec& spec, double running_s);
 /// The options for that to be at least `running_s`: "--time-budget 130"; empty: it is.
 std::string budget_options(const Spec& spec, double running_s);
+/// What its nodes were charged, and may be: "40 node-seconds of 1800".
+std::string charged_text(const Spec& spec, double node_s);
 
 }  // namespace stripline::campaign

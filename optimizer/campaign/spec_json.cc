@@ -33,6 +33,14 @@ void read(const Json& json, const SpecField& field, Value& value) {
   }
 }
 
+// How a page asks for a member.
+const char* unit_of(const SpecField& field) {
+  if (std::holds_alternative<std::vector<std::string> Spec::*>(field.member)) return "names";
+  if (std::holds_alternative<std::string Spec::*>(field.member)) return "text";
+  if (std::holds_alternative<bool Spec::*>(field.member)) return "flag";
+  return "number";
+}
+
 }  // namespace
 
 Json to_json(const Spec& spec) {
@@ -61,10 +69,9 @@ Json form_fields_json() {
   Json fields = Json::array();
   for (const SpecField& field : spec_fields()) {
     if (field.form.label == nullptr) continue;
-    const bool is_list = std::holds_alternative<std::vector<std::string> Spec::*>(field.member);
     fields.push_back({{"name", field.name},
                       {"option", field.option},
-                      {"unit", is_list ? "names" : "number"},
+                      {"unit", unit_of(field)},
                       // From what people type, percent, to what the message holds.
                       {"factor", field.quantity == Quantity::share ? 0.01 : 1.0},
                       {"label", field.form.label},

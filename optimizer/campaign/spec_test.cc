@@ -31,6 +31,23 @@ TEST(SpecFields, ThoseThatAreNotSaidAreStoredWhereTheyAlwaysWere) {
   EXPECT_EQ(to_json(*spec_from_json(json)), json);
 }
 
+TEST(SpecBudgets, AreChosenAndHeldAgainstWhatIsNeeded) {
+  Spec spec{.fabric = "tcp", .nodes = 4};
+  choose_budgets(spec);
+  EXPECT_EQ(spec.time_budget_s, 60);
+  EXPECT_EQ(spec.node_budget_s, 1800);
+  EXPECT_EQ(charged_text(spec, 39.6), "40 node-seconds of 1800");
+  EXPECT_EQ(needed_budgets(spec, 60).time_s, 0);
+  EXPECT_EQ(needed_budgets(spec, 500).time_s, 500);
+  EXPECT_EQ(needed_budgets(spec, 500).node_s, 2000);
+  EXPECT_EQ(budget_options(spec, 500), "--time-budget 500 --node-budget 2000");
+  Spec timed{.fabric = "tcp", .effort = Effort::full, .time_budget_s = 90};
+  choose_budgets(timed);
+  EXPECT_EQ(timed.time_budget_s, 90);
+  EXPECT_EQ(timed.node_budget_s, 0) << "none where a time budget is asked for";
+  EXPECT_EQ(charged_text(timed, 40), "40 node-seconds");
+}
+
 // STRIPLINE_TEST_WRITE_SCHEMA writes it (scripts/check.sh schema).
 TEST(SpecFields, ThePageHasThoseOfTheTable) {
   const char* const source = std::getenv("STRIPLINE_TEST_SOURCE");  // NOLINT(concurrency-mt-unsafe)

@@ -56,11 +56,14 @@ inline constexpr const char* kCheck = "check";
 inline constexpr const char* kCombined = "combined";
 inline constexpr const char* kCompute = "compute";
 inline constexpr const char* kCopied = "copied";
+/// Copies in a bulk region that never waits for them, whatever is faster.
+inline constexpr const char* kDeferred = "deferred";
 inline constexpr const char* kEngine = "engine";
 inline constexpr const char* kFineRegion = "fine_region";
 inline constexpr const char* kGet = "get";
 inline constexpr const char* kMerge = "merge";
 inline constexpr const char* kMessage = "message";
+inline constexpr const char* kMiss = "miss";
 inline constexpr const char* kNativeIov = "native_iov";
 inline constexpr const char* kPack = "pack";
 inline constexpr const char* kProvider = "provider";
@@ -124,8 +127,8 @@ inline constexpr Known kVis{
     "micro.vis", {"pipelined", variant::kNativeIov, "bounding_box", "packed", variant::kCompute}};
 inline constexpr Known kVisChunk{"micro.vis_chunk", {variant::kGet, variant::kPut}};
 inline constexpr Known kVisWindow{"micro.vis_window", {variant::kGet, variant::kPut}};
-inline constexpr Known kUpdateItem{"micro.update_item",
-                                   {variant::kAppend, variant::kMerge, variant::kApply}};
+inline constexpr Known kUpdateItem{
+    "micro.update_item", {variant::kAppend, variant::kMerge, variant::kApply, variant::kMiss}};
 inline constexpr Known kSharedUpdate{
     "micro.shared_update", {"plain", "atomic", "lock", "transfer", "box", "fold", "barrier"}};
 inline constexpr Known kBulkWindow{"micro.bulk_window", {variant::kGet, variant::kPut}};
@@ -136,6 +139,8 @@ inline constexpr Known kLoad{"micro.load", {variant::kGet, variant::kPut}};
 
 namespace kernels {
 inline constexpr Known kAnalysis{"kernel.analysis", {"run", "analysis"}};
+inline constexpr Known kBarnes{"kernel.barnes", {"naive", variant::kByHand, variant::kFineRegion}};
+inline constexpr Known kCfd{"kernel.cfd", {"naive", variant::kByHand, variant::kFineRegion}};
 inline constexpr Known kEarthquake{"kernel.earthquake",
                                    {"whole", "inspector", "reordered", "ring"}};
 inline constexpr Known kFiberForce{"kernel.fiber_force",
@@ -162,10 +167,15 @@ inline constexpr Known kNasIs{"kernel.nas_is"};
 inline constexpr Known kNasMg{"kernel.nas_mg"};
 inline constexpr Known kNasSp{"kernel.nas_sp"};
 inline constexpr Known kPermutation{"kernel.permutation", {"naive", "by_hand", "tuned"}};
+inline constexpr Known kPhases{"kernel.phases",
+                               {"plain", "plain_hand", "bulk", variant::kDeferred}};
 inline constexpr Known kPrkSparse{"kernel.prk_sparse"};
 inline constexpr Known kPrkStencil{"kernel.prk_stencil"};
 inline constexpr Known kPrkTranspose{"kernel.prk_transpose"};
-inline constexpr Known kSerialTax{"kernel.serial_tax", {"plain", "access"}};
+inline constexpr Known kPsearch{"kernel.psearch",
+                                {"naive", variant::kByHand, variant::kFineRegion}};
+inline constexpr Known kSerialTax{"kernel.serial_tax",
+                                  {"plain", "access", "loads", variant::kFineRegion}};
 inline constexpr Known kSharedHistogram{"kernel.shared_histogram"};
 inline constexpr Known kSobel{"kernel.sobel",
                               {"naive", "tuned", variant::kByHand, variant::kFineRegion}};

@@ -112,6 +112,9 @@ struct SampleSeries {
   StopReason stop_reason = StopReason::max_reps;
   bool verified = false;  ///< A false one is an error, never a number.
   std::string note;       ///< The plan used, or why verification failed.
+  /// A file that measuring has made, of the first series that it belongs to: settings of another
+  /// runtime, as `stripline export pack` writes them. Empty, but of kTuneExperiment.
+  std::string result = {};
 };
 
 /// What a group of ranks is asked to measure in one run.

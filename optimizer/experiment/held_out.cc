@@ -14,15 +14,23 @@ namespace stripline::experiment {
 namespace {
 
 constexpr std::array<std::string_view, kHeldOutKinds> kKindNames = {
-    "size", "burst", "call", "window", "loop", "nest", "update", "gather", "indirect"};
+    "size",   "burst",  "call",     "window", "loop", "nest",
+    "update", "gather", "indirect", "fine",   "bulk"};
 
-// The order in which kinds take turns; every other turn of updates is one of indexed loops.
-constexpr std::array kTurns = {HeldOutKind::size,   HeldOutKind::call,   HeldOutKind::burst,
-                               HeldOutKind::loop,   HeldOutKind::size,   HeldOutKind::window,
-                               HeldOutKind::call,   HeldOutKind::size,   HeldOutKind::burst,
-                               HeldOutKind::nest,   HeldOutKind::size,   HeldOutKind::update,
-                               HeldOutKind::window, HeldOutKind::loop,   HeldOutKind::size,
-                               HeldOutKind::burst,  HeldOutKind::gather, HeldOutKind::call};
+// The order in which kinds take turns, twice, with other kinds in three turns: updates and
+// indexed loops, gathers and single reads, calls and blocking copies. Nests share none: there must
+// be enough of them to see what they take longer than is predicted (fit/doubts.h).
+constexpr std::array kTurns = {
+    HeldOutKind::size,   HeldOutKind::call,   HeldOutKind::burst, HeldOutKind::loop,
+    HeldOutKind::size,   HeldOutKind::window, HeldOutKind::call,  HeldOutKind::size,
+    HeldOutKind::burst,  HeldOutKind::nest,   HeldOutKind::size,  HeldOutKind::update,
+    HeldOutKind::window, HeldOutKind::loop,   HeldOutKind::size,  HeldOutKind::burst,
+    HeldOutKind::gather, HeldOutKind::call,  // and again
+    HeldOutKind::size,   HeldOutKind::call,   HeldOutKind::burst, HeldOutKind::loop,
+    HeldOutKind::size,   HeldOutKind::window, HeldOutKind::call,  HeldOutKind::size,
+    HeldOutKind::burst,  HeldOutKind::nest,   HeldOutKind::size,  HeldOutKind::indirect,
+    HeldOutKind::window, HeldOutKind::loop,   HeldOutKind::size,  HeldOutKind::burst,
+    HeldOutKind::fine,   HeldOutKind::bulk};
 
 // Tells these draws from other uses of a campaign's seed.
 constexpr uint64_t kPurpose = 0x4e1d007;
@@ -36,6 +44,9 @@ constexpr uint64_t kLeastLoopBytes = 16 << 10;
 constexpr uint64_t kMostLoopBytes = 1 << 20;
 constexpr uint64_t kLeastStripBytes = 256;
 constexpr uint64_t kElementBytes = 8;  // of kernels
+constexpr uint64_t kMostApart = 640;   // elements, from one single read to the next one
+constexpr uint64_t kMostBoxBytes = 16 << 10;
+constexpr uint64_t kMostPhaseBytes = 1 << 20;
 
 // Numbers that depend on the seed alone.
 class Draw {
@@ -212,10 +223,28 @@ std::vector<Point> indirect_of(Draw& draw) {
   return points;
 }
 
-HeldOutKind kind_of(size_t index) {
-  const HeldOutKind kind = kTurns[index % kTurns.size()];
-  const bool is_other = index / kTurns.size() % 2 == 1;
-  return kind == HeldOutKind::update && is_other ? HeldOutKind::indirect : kind;
+// The methods of a fine-grained region, as programs that do the same by themselves. Reads that are
+// fetched together are one box.
+std::vector<Point> fine_of(Draw& draw) {
+  const uint64_t apart = draw.size(2, kMostApart);
+  const uint64_t most = std::clamp<uint64_t>(kMostBoxBytes / kElementBytes / apart, 2, 64);
+  const Params problem = {{"reads", whole(draw.between(2, most))}, {factor::kStride, whole(apart)}};
+  std::vector<Point> points;
+  for (const char* method : {"pipelined", "bounding_box", "packed", "naive"}) {
+    points.push_back({kernels::kStridedReads.name, method, problem});
+  }
+  return points;
+}
+
+std::vector<Point> bulk_of(Draw& draw) {
+  const uint64_t bytes = draw.size(64, 32 << 10, kElementBytes);
+  const Params problem = {
+      {"copies", whole(draw.between(1, std::min<uint64_t>(128, kMostPhaseBytes / bytes)))},
+      {factor::kBytes, whole(bytes)},
+      {factor::kDirection, text(draw.one_of({variant::kGet, variant::kPut}))},
+      {factor::kComputeUs, whole(draw.between(1, 1000))}};
+  return {{kernels::kPhases.name, variant::kDeferred, problem},
+          {kernels::kPhases.name, "plain", problem}};
 }
 
 std::vector<Point> points_of(HeldOutKind kind, Draw& draw, uint32_t ranks) {
@@ -238,6 +267,10 @@ std::vector<Point> points_of(HeldOutKind kind, Draw& draw, uint32_t ranks) {
       return gather_of(draw, std::max<uint32_t>(ranks, 1));
     case HeldOutKind::indirect:
       return indirect_of(draw);
+    case HeldOutKind::fine:
+      return fine_of(draw);
+    case HeldOutKind::bulk:
+      return bulk_of(draw);
   }
   return {};
 }
@@ -264,7 +297,7 @@ std::string_view to_string(HeldOutKind kind) { return kKindNames[static_cast<siz
 
 HeldOutProblem draw_held_out(uint64_t seed, uint32_t ranks, size_t index) {
   HeldOutProblem problem;
-  problem.kind = kind_of(index);
+  problem.kind = kTurns[index % kTurns.size()];
   Draw draw(derive_seed(seed ^ kPurpose, index));
   problem.points = points_of(problem.kind, draw, ranks);
   return problem;
@@ -298,6 +331,13 @@ std::string describe(const HeldOutProblem& problem) {
     case HeldOutKind::indirect:
       return kind + count_of(number(point, "iterations")) + " iterations over " +
              count_of(number(point, "elements_per_rank")) + " elements a rank";
+    case HeldOutKind::fine:
+      return kind + count_of(number(point, "reads")) + " single reads, every " +
+             count_of(number(point, factor::kStride)) + " elements";
+    case HeldOutKind::bulk:
+      return kind + count_of(number(point, "copies")) + " times " +
+             name(point, factor::kDirection) + " of " + count_of(number(point, factor::kBytes)) +
+             " B, " + count_of(number(point, factor::kComputeUs)) + " us of computing";
   }
   return kind;
 }

@@ -29,9 +29,11 @@ enum class HeldOutKind : uint8_t {
   nest,
   update,
   gather,
-  indirect
+  indirect,
+  fine,  ///< single reads of a region
+  bulk   ///< blocking copies of a phase
 };
-inline constexpr size_t kHeldOutKinds = 9;
+inline constexpr size_t kHeldOutKinds = 11;
 std::string_view to_string(HeldOutKind kind);  ///< The enumerator's name.
 /// True if it is a decision.
 constexpr bool has_choice(HeldOutKind kind) { return kind >= HeldOutKind::call; }

@@ -1,10 +1,16 @@
 #include "optimizer/experiment/json.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
+
+#include "base/json_scan.h"
 
 namespace stripline::experiment {
 namespace {
@@ -13,6 +19,7 @@ namespace {
 // server.
 constexpr size_t kMaxTextBytes = 4096;
 constexpr size_t kMaxModelBytes = size_t{16} << 20;
+constexpr size_t kMaxResultBytes = size_t{4} << 20;
 constexpr size_t kMaxEntries = 1 << 20;
 
 Error bad(const std::string& where, const std::string& expected) {
@@ -261,14 +268,16 @@ Json to_json(const StopRule& rule) {
 }
 
 Json to_json(const SampleSeries& series) {
-  return {{"point", to_json(series.point)},
-          {"run", series.run},
-          {"values", series.values},
-          {"timestamps_s", series.timestamps_s},
-          {"warmup_dropped", series.warmup_dropped},
-          {"stop_reason", to_string(series.stop_reason)},
-          {"verified", series.verified},
-          {"note", series.note}};
+  Json json = {{"point", to_json(series.point)},
+               {"run", series.run},
+               {"values", series.values},
+               {"timestamps_s", series.timestamps_s},
+               {"warmup_dropped", series.warmup_dropped},
+               {"stop_reason", to_string(series.stop_reason)},
+               {"verified", series.verified},
+               {"note", series.note}};
+  if (!series.result.empty()) json["result"] = series.result;
+  return json;
 }
 
 Json to_json(const Assignment& assignment) {
@@ -326,6 +335,101 @@ Result<Experiment> experiment_from_json(const Json& json) {
 
 Result<Point> point_from_json(const Json& json) { return read_point(json, "point"); }
 
+namespace {
+
+// The length of the number that a text begins with, as JSON has it; 0: it begins with none.
+size_t number_at(std::string_view text) {
+  size_t at = 0;
+  const auto digits = [&] {
+    const size_t begin = at;
+    while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
+    return at > begin;
+  };
+  const auto is = [&](char c) { return at < text.size() && text[at] == c; };
+  if (is('-')) ++at;
+  if (is('0')) {
+    ++at;
+  } else if (!digits()) {
+    return 0;
+  }
+  if (is('.')) {
+    ++at;
+    if (!digits()) return 0;
+  }
+  if (is('e') || is('E')) {
+    ++at;
+    if (is('+') || is('-')) ++at;
+    if (!digits()) return 0;
+  }
+  return at;
+}
+
+// The elements of an array of numbers; nullopt: it is not one, or a number has no double.
+std::optional<std::vector<double>> numbers_of(std::string_view array) {
+  constexpr std::string_view kSpaces = " \t\r\n";
+  const auto skip_spaces = [&] {
+    array.remove_prefix(std::min(array.find_first_not_of(kSpaces), array.size()));
+  };
+  if (!array.starts_with('[') || !array.ends_with(']')) return std::nullopt;
+  array.remove_prefix(1);
+  array.remove_suffix(1);
+  std::vector<double> numbers;
+  skip_spaces();
+  while (!array.empty()) {
+    const size_t length = number_at(array);
+    double number = 0;
+    const auto read = std::from_chars(array.data(), array.data() + length, number);
+    if (length == 0 || read.ec != std::errc() || read.ptr != array.data() + length) {
+      return std::nullopt;
+    }
+    if (numbers.size() == kMaxEntries) return std::nullopt;
+    numbers.push_back(number);
+    array.remove_prefix(length);
+    skip_spaces();
+    if (array.empty()) break;
+    if (!array.starts_with(',')) return std::nullopt;
+    array.remove_prefix(1);
+    skip_spaces();
+    if (array.empty()) return std::nullopt;
+  }
+  return numbers;
+}
+
+// Reads the arrays of numbers by themselves, and as JSON what remains without them. Nullopt: it is
+// not a series of the usual form.
+std::optional<SampleSeries> series_by_columns(std::string_view text) {
+  JsonScan scan(text);
+  std::optional<std::vector<double>> values;
+  std::optional<std::vector<double>> timestamps;
+  std::string rest = "{";
+  if (!scan.take('{')) return std::nullopt;
+  do {
+    const std::string_view name = scan.value();
+    if (!scan.take(':')) return std::nullopt;
+    const std::string_view value = scan.value();
+    auto* column = name == "\"values\""         ? &values
+                   : name == "\"timestamps_s\"" ? &timestamps
+                                                : nullptr;
+    if (column != nullptr) *column = numbers_of(value);
+    if (column != nullptr && !*column) return std::nullopt;
+    if (rest.size() > 1) rest += ',';
+    rest.append(name).append(":").append(column == nullptr ? value : std::string_view("[]"));
+  } while (scan.take(','));
+  if (!scan.take('}') || !scan.at_end() || !values) return std::nullopt;
+  if (timestamps && !timestamps->empty() && timestamps->size() != values->size()) {
+    return std::nullopt;
+  }
+  const auto json = parse_json(rest + "}", "series");
+  if (!json.ok()) return std::nullopt;
+  auto series = sample_series_from_json(*json);
+  if (!series.ok()) return std::nullopt;
+  series->values = *std::move(values);
+  if (timestamps) series->timestamps_s = *std::move(timestamps);
+  return *std::move(series);
+}
+
+}  // namespace
+
 Result<SampleSeries> sample_series_from_json(const Json& json) {
   SampleSeries series;
   Reader reader(json, "series");
@@ -353,7 +457,15 @@ Result<SampleSeries> sample_series_from_json(const Json& json) {
   }
   reader.boolean("verified", series.verified);
   reader.text("note", series.note, false);
+  reader.text("result", series.result, false, kMaxResultBytes);
   return std::move(reader).finish(std::move(series));
+}
+
+Result<SampleSeries> sample_series_from_text(std::string_view text) {
+  if (auto series = series_by_columns(text)) return *std::move(series);
+  // Something is wrong, which is said as of any JSON, or out of the ordinary.
+  STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(text, "series"));
+  return sample_series_from_json(json);
 }
 
 Result<Assignment> assignment_from_json(const Json& json) {

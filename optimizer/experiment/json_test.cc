@@ -71,6 +71,41 @@ TEST(ExperimentJson, SeriesRoundTrips) {
   EXPECT_EQ(back->stop_reason, StopReason::converged);
 }
 
+// However it is written, a text is read as its JSON is, or refused as that is.
+TEST(ExperimentJson, SeriesAreReadFromTextAsFromJson) {
+  const std::string point = R"("point":{"experiment":"e","variant":"v","params":{"bytes":64}})";
+  for (const std::string& text : {
+           to_json(example_series()).dump(),
+           to_json(example_series()).dump(2),
+           "{" + point + R"(,"values":[],"timestamps_s":[]})",
+           "{" + point + R"(,"values":[0,-0.0,1E-6,1.5e+300,123456789012345678901234567890]})",
+           "{" + point + R"(,"values":[1],"note":"\"values\":[2]}","extension":{"values":["x"]}})",
+           "{" + point + R"(,"v\u0061lues":[4]})",
+           "{" + point + R"(,"values":[5e-324]})",
+       }) {
+    const auto of_json = sample_series_from_json(Json::parse(text));
+    ASSERT_TRUE(of_json.ok()) << text << ": " << of_json.error().message();
+    const auto of_text = sample_series_from_text(text);
+    ASSERT_TRUE(of_text.ok()) << text << ": " << of_text.error().message();
+    EXPECT_EQ(to_json(*of_text), to_json(*of_json)) << text;
+  }
+  for (const std::string list : {"[1,]",  "[,1]", "[1 2]", "[01]",  "[+1]",    "[.5]",   "[1.]",
+                                 "[1e]",  "[-]",  "[inf]", "[nan]", "[1e999]", "[null]", "[\"1\"]",
+                                 "[[1]]", "1",    "{}",    "[1",    "[1]]",    "[1]}",   ""}) {
+    const auto refused = sample_series_from_text("{" + point + R"(,"values":)" + list + "}");
+    ASSERT_FALSE(refused.ok()) << list;
+    EXPECT_EQ(refused.error().code(), ErrorCode::data_loss) << list;
+  }
+  for (const std::string& text :
+       {std::string(), std::string("{}"), std::string("[]"), "{" + point + "}",
+        "{" + point + R"(,"values":[1],"values":[2, 3]})",
+        "{" + point + R"(,"values":[1],"v\u0061lues":[2]})",
+        "{" + point + R"(,"values":[1,2],"timestamps_s":[1]})",
+        "{" + point + R"(,"values":[1],"stop_reason":"tired"})"}) {
+    EXPECT_FALSE(sample_series_from_text(text).ok()) << text;
+  }
+}
+
 TEST(ExperimentJson, DeclarationRoundTrips) {
   Experiment e;
   e.name = "micro.issue";

@@ -59,6 +59,18 @@ TEST(FitDoubts, OfCutsThatAreFasterAreNone) {
   EXPECT_EQ(model.strip->composition_doubt->value, 0);
 }
 
+TEST(FitDoubts, HaveProblemsEnoughAmongThoseThatAreDrawn) {
+  size_t loops = 0;
+  size_t nests = 0;
+  for (size_t index = 0; index < experiment::kMostHeldOut; ++index) {
+    const HeldOutKind kind = experiment::draw_held_out(3, 2, index).kind;
+    loops += kind == HeldOutKind::loop ? 1 : 0;
+    nests += kind == HeldOutKind::nest ? 1 : 0;
+  }
+  EXPECT_GE(loops, kLeastDoubted);
+  EXPECT_GE(nests, kLeastDoubted);
+}
+
 TEST(FitDoubts, NeedProblemsEnough) {
   model::TunedModel model = model::example_model();
   model.strip.reset();

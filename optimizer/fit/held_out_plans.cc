@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "optimizer/experiment/catalogue.h"
 #include "optimizer/fit/vis_samples.h"
 #include "optimizer/model/paths.h"
+#include "optimizer/plan/bulk.h"
+#include "optimizer/plan/fine.h"
 #include "optimizer/plan/gather.h"
 #include "optimizer/plan/indirect.h"
 #include "optimizer/plan/nest.h"
@@ -306,6 +309,81 @@ std::optional<size_t> choose_block(const plan::CompiledPath& path, const HeldOut
   });
 }
 
+// Regions: what the program of a variant does is what a method of theirs does.
+
+std::optional<size_t> by_variant(const HeldOutProblem& problem, std::span<const size_t> measured,
+                                 std::string_view name) {
+  for (const size_t one : measured) {
+    if (problem.points[one].variant == name) return one;
+  }
+  return std::nullopt;
+}
+
+// Fine-grained regions fetch what is near together.
+const char* boxes_of(const HeldOutProblem& problem, const plan::CompiledPath* path) {
+  const uint64_t between = (number(problem.points.front(), factor::kStride) - 1) * kElementBytes;
+  return between <= plan::fine_gap_bytes(path) ? "bounding_box" : "pipelined";
+}
+
+// As kernel.strided_reads has it.
+std::optional<size_t> choose_reads(const plan::CompiledPath& path, const HeldOutProblem& problem,
+                                   std::span<const size_t> measured) {
+  if (!path.vis.has(plan::Direction::get) || !path.vis.has(plan::Direction::put)) {
+    return std::nullopt;
+  }
+  const Point& point = problem.points.front();
+  const uint64_t apart = number(point, factor::kStride);
+  const std::string_view boxes = boxes_of(problem, &path);
+  plan::FineRequest request;
+  request.reads = number(point, "reads");
+  request.boxes = request.reads;
+  request.in_flight = plan::bulk_in_flight(&path);
+  if (boxes == "bounding_box") {
+    request.boxes = 1;
+    request.box_bytes = ((request.reads - 1) * apart + 1) * kElementBytes;
+  }
+  switch (plan::plan_fine(request, &path).method) {
+    case plan::FineMethod::blocking:
+      return by_variant(problem, measured, "naive");
+    case plan::FineMethod::single:
+      return by_variant(problem, measured, "pipelined");
+    case plan::FineMethod::boxes:
+      return by_variant(problem, measured, boxes);
+    case plan::FineMethod::lists:
+      break;
+  }
+  const plan::VisRequest list =
+      request_of({plan::Direction::get, kElementBytes, request.reads, apart},
+                 plan::ComputeClass::communication_only, plan::kLandingSlotBytes);
+  const bool is_packed = plan::plan_vis(list, &path.vis).method == plan::VisMethod::packed;
+  return by_variant(problem, measured, is_packed ? "packed" : "pipelined");
+}
+
+// As kernel.phases has it.
+std::optional<size_t> choose_copies(const plan::CompiledPath& path, const HeldOutProblem& problem,
+                                    std::span<const size_t> measured) {
+  if (!path.vis.has(plan::Direction::get) || !path.vis.has(plan::Direction::put)) {
+    return std::nullopt;
+  }
+  const Point& point = problem.points.front();
+  const uint64_t bytes = number(point, factor::kBytes);
+  plan::BulkRequest request;
+  request.compute_s = 1e-6 * static_cast<double>(number(point, factor::kComputeUs));
+  request.in_flight = plan::bulk_in_flight(&path);
+  bool waits = false;
+  if (text(point, factor::kDirection) == variant::kGet) {
+    request.gets = number(point, "copies");
+    request.get_bytes = bytes;
+    request.lead_s = request.compute_s;
+    waits = bytes > plan::max_bulk_get_bytes(&path);
+  } else {
+    request.puts = number(point, "copies");
+    request.put_bytes = bytes;
+  }
+  waits = waits || plan::plan_bulk(request, &path).method == plan::BulkMethod::blocking;
+  return by_variant(problem, measured, waits ? "plain" : variant::kDeferred);
+}
+
 }  // namespace
 
 std::optional<ExpectedTime> expected_of(const plan::CompiledModel& model,
@@ -338,6 +416,10 @@ std::optional<size_t> chosen_alternative(const plan::CompiledModel& model,
       return choose_gather(*path, problem, measured, ranks);
     case HeldOutKind::indirect:
       return choose_block(*path, problem, measured, ranks);
+    case HeldOutKind::fine:
+      return choose_reads(*path, problem, measured);
+    case HeldOutKind::bulk:
+      return choose_copies(*path, problem, measured);
   }
   return std::nullopt;
 }
@@ -371,6 +453,9 @@ std::optional<size_t> untuned_alternative(const HeldOutProblem& problem,
   if (problem.kind == HeldOutKind::call) {
     return by_method(problem, measured,
                      plan::baseline_of_vis(call_request(problem, measured)).method);
+  }
+  if (problem.kind == HeldOutKind::fine) {
+    return by_variant(problem, measured, boxes_of(problem, nullptr));
   }
   return if_measured(measured, 0);
 }

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -245,6 +247,56 @@ TEST(JudgeDecisions, IndexedLoopsAreJudgedByTheBlocksThatTheyAreCarriedOutIn) {
   EXPECT_NEAR(std::expm1(judged.choices.front().over_untuned.front()),
               took.at(*chosen) / took.front() - 1, 0.01);
   EXPECT_EQ(untuned_alternative(times.problem, all), 0U);
+}
+
+// What a model chooses, and what is done without one, of all alternatives.
+std::pair<std::string, std::string> chosen_of(const experiment::HeldOutProblem& problem) {
+  model::TunedModel model = truth();
+  model.pack = model::example_pack();
+  const plan::CompiledModel compiled(model);
+  std::vector<size_t> all(problem.points.size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+  const auto chosen = chosen_alternative(compiled, problem, all, 2);
+  const auto untuned = untuned_alternative(problem, all);
+  EXPECT_TRUE(chosen && untuned) << describe(problem);
+  if (!chosen || !untuned) return {};
+  return {problem.points[*chosen].variant, problem.points[*untuned].variant};
+}
+
+TEST(JudgeDecisions, SingleReadsAreJudgedByTheMethodsOfRegions) {
+  experiment::HeldOutProblem problem{HeldOutKind::fine, {}};
+  const auto reads = [&problem](int64_t count, int64_t apart) {
+    problem.points.clear();
+    for (const char* method : {"pipelined", "bounding_box", "packed", "naive"}) {
+      problem.points.push_back({experiment::kernels::kStridedReads.name,
+                                method,
+                                {{"reads", count}, {factor::kStride, apart}}});
+    }
+    return chosen_of(problem);
+  };
+  EXPECT_EQ(reads(16, 2).second, "bounding_box");
+  EXPECT_NE(reads(16, 2).first, "naive");
+  EXPECT_EQ(reads(16, 129).second, "bounding_box");
+  EXPECT_EQ(reads(3, 130).second, "pipelined");
+}
+
+TEST(JudgeDecisions, CopiesAreJudgedByWaitingForThem) {
+  experiment::HeldOutProblem problem{HeldOutKind::bulk, {}};
+  const auto copies = [&problem](int64_t count, const char* direction, int64_t compute_us) {
+    problem.points.clear();
+    for (const char* method : {experiment::variant::kDeferred, "plain"}) {
+      problem.points.push_back({experiment::kernels::kPhases.name,
+                                method,
+                                {{"copies", count},
+                                 {factor::kBytes, int64_t{1000}},
+                                 {factor::kDirection, std::string(direction)},
+                                 {factor::kComputeUs, compute_us}}});
+    }
+    return chosen_of(problem);
+  };
+  EXPECT_EQ(copies(32, "put", 300), (std::pair<std::string, std::string>("deferred", "deferred")));
+  EXPECT_EQ(copies(32, "get", 300).first, "deferred");
+  EXPECT_EQ(copies(1, "get", 0).first, "plain");  // its result is needed at once
 }
 
 TEST(JudgeDecisions, WhatIsNotMeasuredJudgesNothing) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,15 @@ struct TimesJudgement {
   bool operator==(const TimesJudgement&) const = default;
 };
 
+/// How settings of another runtime did in it: nothing is predicted there.
+struct SettingsJudgement {
+  bool validated = false;  ///< All stages of their validation passed.
+  /// By what factor a probe slowed the runtime down, which shows that it reads them; 0: none has.
+  double probe_factor = 0;
+
+  bool operator==(const SettingsJudgement&) const = default;
+};
+
 struct Judgement {
   /// Sizes of blocking gets and puts between nodes, and bursts of them, whose times were predicted.
   std::size_t points = 0;
@@ -56,6 +66,8 @@ struct Judgement {
   std::size_t losses = 0;
   std::string worst_loss = {};
   double worst_loss_share = 0;
+  /// Set where settings are judged: `compared` counts comparisons with the default ones then.
+  std::optional<SettingsJudgement> settings = {};
 
   bool operator==(const Judgement&) const = default;
 };

@@ -2,44 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include "base/quantity.h"
-#include "optimizer/fit/borrowed_slopes.h"
 #include "optimizer/fit/least_squares.h"
+#include "optimizer/fit/operation_segments.h"
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/run_lines.h"
 #include "optimizer/fit/stragglers.h"
-#include "optimizer/fit/stream_bound.h"
 #include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
 
 namespace stripline::fit {
 namespace {
 
-constexpr const char* kMethod = "wls-per-run+t";
-constexpr std::size_t kMinSizes = 3;
-// This many runs tell how much the median over them errs.
-constexpr std::size_t kRunsThatTell = 3;
-// Times that are no line in the size are off one by so much, however well they are known.
-constexpr double kLeastNoise = 0.01;
 // Targets are taken to serve operations at a cost where that is more than this share of the time of
 // a blocking operation, in the mean over all sizes, at the stated confidence.
 constexpr double kServeShare = 0.05;
 
-// The half-open range of sizes of one segment.
-struct SizeRange {
-  uint64_t from = 0;
-  uint64_t to = std::numeric_limits<uint64_t>::max();
-};
-
 class OperationFitter {
  public:
   OperationFitter(OperationSamples samples, Kind kind, const OperationOptions& options)
-      : samples_(std::move(samples)), kind_(kind), one_way_(kind == Kind::am), options_(options) {}
+      : samples_(std::move(samples)), kind_(kind), options_(options) {}
 
   Result<OperationFit> fit() {
     STRIPLINE_RETURN_IF_ERROR(check_options());
@@ -63,7 +48,7 @@ class OperationFitter {
     leave_out_queue_bound_sizes();
     derive_issue_cost();
     derive_serve_cost();
-    STRIPLINE_RETURN_IF_ERROR(find_segments());
+    STRIPLINE_RETURN_IF_ERROR(fit_segments(samples_, costs_, kind_, options_, fit_));
     return std::move(fit_);
   }
 
@@ -78,25 +63,6 @@ class OperationFitter {
   }
 
   void note(std::string text) { fit_.notes.push_back(std::move(text)); }
-
-  std::optional<model::Parameter> publish(const std::vector<double>& per_run, double misfit,
-                                          double freedom,
-                                          const std::string& method = kMethod) const {
-    OverRunsOptions how{.confidence = options_.confidence};
-    if (freedom > 0.0) {
-      how.least_half_width = stats::t_two_sided(options_.confidence, freedom) * std::sqrt(misfit);
-    }
-    return over_runs(per_run, samples_.raw_samples, method, how);
-  }
-
-  std::optional<model::Parameter> publish_intercept(const RunLines& lines) const {
-    return publish(lines.free_intercepts, lines.intercept_misfit, lines.misfit_freedom);
-  }
-
-  std::optional<model::Parameter> publish_slope(const RunLines& lines,
-                                                const std::string& method = kMethod) const {
-    return publish(lines.free_slopes, lines.slope_misfit, lines.misfit_freedom, method);
-  }
 
   // The depth is a whole number and its estimates are skewed: when Q is one of the measured bursts,
   // that burst lies on the cheap line and forbids smaller estimates, but not larger ones. Half of
@@ -127,14 +93,8 @@ class OperationFitter {
         slopes =
             slopes_of(counts, [&](double count) { return straggling_s(scatter, count, each_s); });
       }
-      if (!slopes.empty()) stream_[bytes] = std::move(slopes);
+      if (!slopes.empty()) costs_.stream[bytes] = std::move(slopes);
     }
-  }
-
-  StreamBound stream_bound() const {
-    std::map<uint64_t, double> each_s;
-    for (const auto& [bytes, medians] : stream_) each_s[bytes] = across_runs(medians);
-    return StreamBound(std::move(each_s));
   }
 
   // `late_s` of a count is what its stream takes longer than its operations.
@@ -171,8 +131,8 @@ class OperationFitter {
 
   // Cost per operation of a NIC-bound stream, in one run or as the median over all.
   std::optional<double> stream_cost(uint64_t bytes, std::optional<uint32_t> run) const {
-    const auto found = nic_bound_.find(bytes);
-    if (found == nic_bound_.end()) return std::nullopt;
+    const auto found = costs_.nic_bound.find(bytes);
+    if (found == costs_.nic_bound.end()) return std::nullopt;
     if (!run) return across_runs(found->second);
     const auto of_run = found->second.find(*run);
     return of_run == found->second.end() ? std::nullopt : std::optional(of_run->second);
@@ -287,7 +247,7 @@ class OperationFitter {
         }
       }
       for (const auto& [run, costs] : by_run) {
-        issue_[bytes][run] = stats::mean_and_variance(costs).mean;
+        costs_.issue[bytes][run] = stats::mean_and_variance(costs).mean;
       }
     }
   }
@@ -316,31 +276,32 @@ class OperationFitter {
       }
     }
     const RunLines lines = fit_run_lines(samples_.serve, measured, options_.robust);
-    serve_base_s_ = publish_intercept(lines);
-    serve_per_byte_s_ = publish_slope(lines);
+    const PublishedLines published(samples_.raw_samples, options_.confidence);
+    costs_.serve_base_s = published.intercept(lines);
+    costs_.serve_per_byte_s = published.slope(lines);
   }
 
   // Sizes whose stream clearly costs more than the CPU work in it.
   void find_nic_bound_sizes() {
-    if (one_way_ || stream_.empty()) return;
+    if (kind_ == Kind::am || costs_.stream.empty()) return;
     if (samples_.overlap.empty()) {
       note("g is absent: without overlap samples the CPU's share of a stream is unknown");
       return;
     }
     const double margin = std::log(options_.nic_bound_ratio);
-    for (const auto& [bytes, medians] : stream_) {
+    for (const auto& [bytes, medians] : costs_.stream) {
       // Where more operations take no longer in some run, none is bound by the NIC.
       if (std::ranges::any_of(medians, [](const auto& run) { return !(run.second > 0.0); }))
         continue;
       const double cpu = interpolate(samples_.overlap, bytes);
       if (!(cpu > 0.0)) {
-        nic_bound_[bytes] = medians;  // The CPU's part is below what can be measured.
+        costs_.nic_bound[bytes] = medians;  // The CPU's part is below what can be measured.
         continue;
       }
       std::vector<double> ratios;
       for (const auto& [run, value] : medians) ratios.push_back(std::log(value / cpu));
       const auto interval = stats::mean_interval(ratios, options_.confidence);
-      if (interval.ok() && interval->low > margin) nic_bound_[bytes] = medians;
+      if (interval.ok() && interval->low > margin) costs_.nic_bound[bytes] = medians;
     }
   }
 
@@ -353,7 +314,7 @@ class OperationFitter {
     if (kind_ != Kind::get || !depth || depth->at_least) return;
     const double margin = std::log(options_.nic_bound_ratio);
     std::vector<double> shares;  // of a round trip, by size
-    for (auto size = nic_bound_.begin(); size != nic_bound_.end();) {
+    for (auto size = costs_.nic_bound.begin(); size != costs_.nic_bound.end();) {
       std::vector<double> ratios;
       for (const auto& [run, value] : size->second) {
         ratios.push_back(std::log(value / queued_stream(size->first, run, depth->ci_low)));
@@ -364,8 +325,8 @@ class OperationFitter {
         continue;
       }
       shares.push_back(interpolate(samples_.latency, size->first) / across_runs(size->second));
-      queue_bound_.insert(*size);
-      size = nic_bound_.erase(size);
+      costs_.queue_bound.insert(*size);
+      size = costs_.nic_bound.erase(size);
     }
     if (shares.empty()) return;
     depth->value = std::clamp(std::round(stats::median(shares)), depth->ci_low, depth->ci_high);
@@ -386,225 +347,12 @@ class OperationFitter {
     return std::max(blocking / depth, line.ok() ? line->slope : 0.0);
   }
 
-  static Curve relative_curve(const SizeCurve& curve) {
-    const std::map<uint64_t, double> weights = weights_of(curve);
-    Curve result;
-    for (const auto& [bytes, medians] : curve) {
-      result.push_back({bytes, across_runs(medians), weights.at(bytes)});
-    }
-    return result;
-  }
-
-  // By how much the medians over runs err, as a share: of the size in the middle. 0: too few runs
-  // tell.
-  static double noise_of(const SizeCurve& curve) {
-    std::vector<double> errors;
-    for (const auto& [bytes, medians] : curve) {
-      std::vector<double> logs;
-      for (const auto& [run, value] : medians) {
-        if (value > 0.0) logs.push_back(std::log(value));
-      }
-      if (logs.size() < kRunsThatTell) continue;
-      errors.push_back(
-          std::sqrt(stats::mean_and_variance(logs).variance / static_cast<double>(logs.size())));
-    }
-    return errors.size() < kMinSizes ? 0.0 : std::max(kLeastNoise, stats::median(errors));
-  }
-
-  Status find_segments() {
-    std::vector<Curve> curves{relative_curve(samples_.latency)};
-    const StreamBound bound = stream_bound();
-    for (CurvePoint& point : curves.front()) point.stream_slope = bound.per_byte(point.bytes);
-    if (!nic_bound_.empty()) curves.push_back(relative_curve(nic_bound_));
-    SegmentOptions options = options_.segments;
-    if (!(options.noise > 0.0)) options.noise = noise_of(samples_.latency);
-    STRIPLINE_ASSIGN_OR_RETURN(const Segmentation found, segment_curves(curves, options));
-    fit_.breakpoints = found.breaks;
-    fit_.misfit = found.misfit;
-    std::vector<std::optional<model::Parameter>> slopes(found.breaks.size() + 1);
-    const std::vector<std::string> notes = fit_.notes;
-    fit_segments(found, slopes);
-    slopes = borrowed_slopes(fit_.model.segments);
-    if (std::ranges::any_of(slopes, [](const auto& slope) { return slope.has_value(); })) {
-      fit_.notes = notes;
-      fit_.model.segments.clear();
-      fit_segments(found, slopes);
-    }
-    return {};
-  }
-
-  // Those segments whose slopes are given take them.
-  void fit_segments(const Segmentation& found,
-                    const std::vector<std::optional<model::Parameter>>& slopes) {
-    uint64_t from = samples_.latency.begin()->first;
-    for (std::size_t i = 0; i <= found.breaks.size(); ++i) {
-      const bool last = i == found.breaks.size();
-      const uint64_t to = last ? samples_.latency.rbegin()->first + 1 : found.breaks[i].from_bytes;
-      // Outer segments also serve what other experiments measured beyond the latency's range.
-      const SizeRange range{i == 0 ? 0 : from, last ? std::numeric_limits<uint64_t>::max() : to};
-      std::optional<model::SwitchBand> begins;
-      if (i > 0) {
-        begins = {found.breaks[i - 1].interval_low, found.breaks[i - 1].interval_high};
-      }
-      fit_.model.segments.push_back(fit_segment(from, to, range, begins, slopes[i]));
-      from = to;
-    }
-  }
-
-  // Lines within the segment's sizes. Where it holds too few of its own, their slopes are those
-  // over all sizes, and no steeper than `most_slope`.
-  RunLines lines_in(const SizeCurve& curve, const SizeCurve& measured, SizeRange range,
-                    double most_slope = std::numeric_limits<double>::infinity()) const {
-    const SizeCurve inside = slice(curve, range);
-    if (inside.size() >= std::min(kMinSizes, curve.size())) {
-      return fit_run_lines(inside, measured, options_.robust);
-    }
-    const RunLines all = fit_run_lines(curve, measured, options_.robust, most_slope);
-    return inside.empty() ? all : levelled(all, inside);
-  }
-
-  // What issuing takes a byte at most, where too few issues of such sizes were measured: what
-  // issuing and retiring take together.
-  double most_issue_slope(SizeRange range) const {
-    const SizeCurve both = slice(samples_.overlap, range);
-    if (both.size() < kMinSizes) return std::numeric_limits<double>::infinity();
-    std::vector<double> slopes;
-    for (const auto& [run, line] : fit_run_lines(both, both, options_.robust).used) {
-      slopes.push_back(line.slope);
-    }
-    return slopes.empty() ? 0.0 : std::max(0.0, stats::median(slopes));
-  }
-
-  // `slope`: what a byte takes, where the segment's own sizes do not tell.
-  model::Segment fit_segment(uint64_t from, uint64_t to, SizeRange range,
-                             const std::optional<model::SwitchBand>& begins,
-                             const std::optional<model::Parameter>& slope) {
-    model::Segment segment;
-    segment.from_bytes = from;
-    segment.to_bytes = to;
-    segment.begins = begins;
-    const std::string where = "segment from " + std::to_string(from) + " bytes: ";
-
-    RunLines cpu;  // What the CPU does of a blocking operation: o + r, as far as known.
-    if (issue_.empty()) {
-      note(where + "o is absent, no issue bursts were measured; it is part of L");
-    } else {
-      const RunLines o = lines_in(issue_, issue_, range, most_issue_slope(range));
-      segment.o_base_s = publish_intercept(o);
-      segment.o_per_byte_s = publish_slope(o);
-      cpu = o;
-    }
-    if (!one_way_ && !samples_.overlap.empty()) {
-      const RunLines r = lines_in(subtract(samples_.overlap, cpu), samples_.overlap, range);
-      if (!issue_.empty()) {
-        segment.r_base_s = publish_intercept(r);
-        segment.r_per_byte_s = publish_slope(r);
-      }
-      cpu = issue_.empty() ? r : add(cpu, r);
-    }
-    const SizeCurve inside = slice(subtract(samples_.latency, cpu), range);
-    double most_slope = std::numeric_limits<double>::infinity();
-    const StreamBound bound = stream_bound();
-    for (const auto& [bytes, medians] : inside) {
-      most_slope = std::min(most_slope, most_over_stream(inside.size()) * bound.per_byte(bytes));
-    }
-    const RunLines wire =
-        slope ? fit_run_lines_of_slope(inside, samples_.latency, slope->value)
-              : fit_run_lines(inside, samples_.latency, options_.robust, most_slope);
-    fit_wire(wire, where, segment);
-    if (slope) segment.G_s_per_byte = slope;
-    fit_stream(range, where, wire, slope.has_value(), segment);
-    segment.s_base_s = serve_base_s_;
-    segment.s_per_byte_s = serve_per_byte_s_;
-    return segment;
-  }
-
-  void fit_wire(const RunLines& wire, const std::string& where, model::Segment& segment) {
-    if (wire.free_slopes.empty()) {
-      note(where + "L and G are absent, they need two sizes in two runs");
-      return;
-    }
-    std::string method = kMethod;
-    if (one_way_) {
-      method += "; L includes the handler";
-    } else if (samples_.overlap.empty()) {
-      method += "; L includes r/2";
-    }
-    if (issue_.empty()) method += "; L includes o";
-    const double trips = !one_way_ ? 2.0 : 1.0;
-    std::vector<double> latencies = wire.free_intercepts;
-    for (double& value : latencies) value /= trips;
-    segment.L_s =
-        publish(latencies, wire.intercept_misfit / (trips * trips), wire.misfit_freedom, method);
-    segment.G_s_per_byte = publish_slope(wire);
-  }
-
-  // `settled`: G is known better than streams of these sizes tell.
-  void fit_stream(SizeRange range, const std::string& where, const RunLines& wire, bool settled,
-                  model::Segment& segment) {
-    if (one_way_) return;
-    const SizeCurve inside = slice(nic_bound_, range);
-    if (settled || inside.size() < kMinSizes) {
-      // Few sizes tell no line of their own, but what is left of them beside G, which is no more
-      // than what is left of the others. A segment between the sizes of streams is taken to be as
-      // the other segments.
-      const SizeCurve measured = slice(stream_, range);
-      const bool any = measured.empty() ? !nic_bound_.empty() : !inside.empty();
-      if (any) {
-        segment.g_s = gap_beside(measured.empty() ? nic_bound_ : measured, segment.G_s_per_byte);
-      }
-      if (segment.g_s || samples_.overlap.empty()) return;
-      if (const SizeCurve queued = slice(queue_bound_, range); !queued.empty()) {
-        note(where + "g is absent, the queue is the bottleneck of a stream of gets; one of " +
-             std::to_string(queued.begin()->first) + " bytes occupies the NIC for at most " +
-             seconds_text(across_runs(queued.begin()->second)));
-      } else {
-        note(where + "g is absent, the NIC is the bottleneck of a stream at none of its sizes");
-      }
-      return;
-    }
-    const RunLines stream = fit_run_lines(inside, inside, options_.robust);
-    segment.g_s = publish_intercept(stream);
-    const auto slope = publish_slope(stream, "wls-per-run+t; stream");
-    if (!slope) return;
-    // The better of two estimates of G, by their residuals: choosing the one whose runs happen to
-    // agree would make the interval too narrow.
-    if (!segment.G_s_per_byte || stream.slope_variance < wire.slope_variance) {
-      segment.G_s_per_byte = slope;
-    }
-  }
-
-  // g, per run, from streams of few sizes: what a message takes there beyond its bytes. A size at
-  // which more messages typically take no longer says nothing: noise hides what they take.
-  std::optional<model::Parameter> gap_beside(
-      const SizeCurve& streams, const std::optional<model::Parameter>& per_byte) const {
-    const double of_byte = per_byte ? per_byte->value : 0.0;
-    std::map<uint32_t, double> least;
-    for (const auto& [bytes, medians] : streams) {
-      if (!(across_runs(medians) > 0.0)) continue;
-      for (const auto& [run, value] : medians) {
-        const double left = std::max(0.0, value - of_byte * static_cast<double>(bytes));
-        const auto [found, added] = least.emplace(run, left);
-        if (!added) found->second = std::min(found->second, left);
-      }
-    }
-    std::vector<double> per_run;
-    for (const auto& [run, value] : least) per_run.push_back(value);
-    return publish(per_run, 0.0, 0.0, "stream beyond G+t");
-  }
-
   OperationSamples samples_;  // With logarithms linearized.
   Kind kind_;
-  bool one_way_;
   const OperationOptions& options_;
   OperationFit fit_;
   std::optional<HingeFit> hinge_;
-  SizeCurve stream_;                              // Per operation in a long stream.
-  SizeCurve nic_bound_;                           // The part of it where the NIC is the bottleneck,
-  SizeCurve queue_bound_;                         // and the part where the depth of the queue is.
-  SizeCurve issue_;                               // o(S)
-  std::optional<model::Parameter> serve_base_s_;  // s(S), where serving costs anything.
-  std::optional<model::Parameter> serve_per_byte_s_;
+  OperationCosts costs_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/test_size.h"
 #include "optimizer/fit/testing/synthetic.h"
 
 namespace stripline::fit {
@@ -74,7 +75,7 @@ TEST(FitOperation, TwoBurstsGiveNoDepthAndFourDo) {
     return note.find("queue_depth is absent: no burst between") != std::string::npos;
   }));
   campaign.bursts = {1, 4, 64, 256};
-  for (uint64_t seed = 1; seed <= 10; ++seed) {
+  for (uint64_t seed = 1; seed <= cases_here(10U); ++seed) {
     fit = fit_operation(samples_of("put", {}, seed, campaign), Kind::put);
     ASSERT_TRUE(fit.ok());
     ASSERT_TRUE(fit->model.queue_depth.has_value());
@@ -380,7 +381,7 @@ TEST(FitOperation, FindsAStepOfTheLatencyThatIsSmallBesideTheTransfer) {
   const NoiseModel noise{.between_runs = 0.01, .within_run = 0.02, .effect = RunEffect::shared};
   int right = 0;
   int covered = 0;
-  for (uint64_t seed = 0; seed < 20; ++seed) {
+  for (uint64_t seed = 0; seed < cases_here(20U); ++seed) {
     const auto fit = fit_operation(
         samples_of("get", noise, seed, budgeted_campaign(), stepping_machine()), Kind::get);
     ASSERT_TRUE(fit.ok());
@@ -389,6 +390,7 @@ TEST(FitOperation, FindsAStepOfTheLatencyThatIsSmallBesideTheTransfer) {
     const model::Parameter& L = *fit->model.segments[1].L_s;
     covered += L.ci_low <= 12.93e-6 && 12.93e-6 <= L.ci_high ? 1 : 0;
   }
+  if (kInstrumented) return;  // too few to count
   EXPECT_GE(right, 19);
   EXPECT_GE(covered, right - 3);
 }
@@ -398,12 +400,13 @@ TEST(FitOperation, SizesWithFewRepetitionsDoNotLookLikeAnotherSegment) {
   machine[0].segments.pop_back();
   const NoiseModel noise{.between_runs = 0.01, .within_run = 0.02, .effect = RunEffect::shared};
   int right = 0;
-  for (uint64_t seed = 0; seed < 20; ++seed) {
+  for (uint64_t seed = 0; seed < cases_here(20U); ++seed) {
     const auto fit =
         fit_operation(samples_of("get", noise, seed, budgeted_campaign(), machine), Kind::get);
     ASSERT_TRUE(fit.ok());
     right += fit->breakpoints.empty() ? 1 : 0;
   }
+  if (kInstrumented) return;  // too few to count
   EXPECT_GE(right, 19);
 }
 
@@ -423,7 +426,7 @@ TEST(FitOperation, ShortSegmentsTakeTheSlopeOfTheNextOne) {
   const NoiseModel noise{.between_runs = 0.02, .within_run = 0.15, .effect = RunEffect::shared};
   int found = 0;
   int covered = 0;
-  for (uint64_t seed = 100; seed < 120; ++seed) {
+  for (uint64_t seed = 100; seed < 100 + cases_here(20U); ++seed) {
     const auto fit = fit_operation(samples_of("get", noise, seed, campaign, machine), Kind::get);
     ASSERT_TRUE(fit.ok());
     const std::vector<model::Segment>& segments = fit->model.segments;
@@ -438,6 +441,7 @@ TEST(FitOperation, ShortSegmentsTakeTheSlopeOfTheNextOne) {
     EXPECT_GE(G.ci_high, 8e-9) << seed;
     EXPECT_LT(G.ci_high, 40e-9) << seed;
   }
+  if (kInstrumented) return;  // too few to count
   EXPECT_GE(found, 15);
   EXPECT_GE(covered, found - 3);
 }
@@ -452,7 +456,7 @@ TEST(FitOperation, AQueueThatIsTheBottleneckOfGetsIsNoGapAndNoSwitch) {
   const NoiseModel noise{.between_runs = 0.01, .within_run = 0.02, .effect = RunEffect::shared};
   int without_switch = 0;
   for (const double depth : {3.0, 5.0, 6.0, 7.0}) {
-    for (uint64_t seed = 1; seed <= 5; ++seed) {
+    for (uint64_t seed = 1; seed <= cases_here(5U); ++seed) {
       const auto fit = fit_operation(
           samples_of("get", noise, seed, full_campaign(), queued_machine("get", depth)), Kind::get);
       ASSERT_TRUE(fit.ok());
@@ -470,6 +474,7 @@ TEST(FitOperation, AQueueThatIsTheBottleneckOfGetsIsNoGapAndNoSwitch) {
       }
     }
   }
+  if (kInstrumented) return;      // too few to count
   EXPECT_GE(without_switch, 18);  // of 20; one in a hundred is seen by chance
 }
 
@@ -486,7 +491,7 @@ TEST(FitOperation, WhereTheQueueIsTheBottleneckEverywhereTheGapIsAbsent) {
            std::string::npos;
   }));
   // Bursts of multiples of four say that it is 4 to 7; its streams, which.
-  for (uint64_t seed = 1; seed <= 20; ++seed) {
+  for (uint64_t seed = 1; seed <= cases_here(20U); ++seed) {
     const auto one =
         fit_operation(samples_of("get", {}, seed, campaign, queued_machine("get", 4.0)), Kind::get);
     ASSERT_TRUE(one.ok());
@@ -508,7 +513,7 @@ TEST(FitOperation, TheWindowOfActiveMessagesIsHeldUntilTheyWereServed) {
   SyntheticCampaign campaign = full_campaign();
   campaign.sizes = {8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3072};
   campaign.issue_sizes = campaign.sizes;
-  for (uint64_t seed = 0; seed < 5; ++seed) {
+  for (uint64_t seed = 0; seed < cases_here(5U); ++seed) {
     const auto fit =
         fit_operation(samples_of("am", {0.01, 0.02}, seed, campaign, machine), Kind::am);
     ASSERT_TRUE(fit.ok());

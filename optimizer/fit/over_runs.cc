@@ -33,4 +33,23 @@ std::optional<model::Parameter> over_runs(const SampleRow* row, double confidenc
   return over_runs(per_run, row->raw_samples(), "run-medians+t", {.confidence = confidence});
 }
 
+std::optional<model::Parameter> PublishedLines::intercept(const RunLines& lines) const {
+  return over_runs(lines.free_intercepts, lines.intercept_misfit, lines.misfit_freedom, kMethod);
+}
+
+std::optional<model::Parameter> PublishedLines::slope(const RunLines& lines,
+                                                      const std::string& method) const {
+  return over_runs(lines.free_slopes, lines.slope_misfit, lines.misfit_freedom, method);
+}
+
+std::optional<model::Parameter> PublishedLines::over_runs(std::span<const double> per_run,
+                                                          double misfit, double freedom,
+                                                          const std::string& method) const {
+  OverRunsOptions how{.confidence = confidence_};
+  if (freedom > 0.0) {
+    how.least_half_width = stats::t_two_sided(confidence_, freedom) * std::sqrt(misfit);
+  }
+  return fit::over_runs(per_run, samples_, method, how);
+}
+
 }  // namespace stripline::fit

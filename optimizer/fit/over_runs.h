@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "optimizer/fit/run_lines.h"
 #include "optimizer/fit/sample_table.h"
 #include "optimizer/model/tuned_model.h"
 
@@ -32,5 +33,26 @@ std::optional<model::Parameter> over_runs(std::span<const double> per_run, uint3
 
 /// The same of the medians of a row; absent without one.
 std::optional<model::Parameter> over_runs(const SampleRow* row, double confidence);
+
+/// The same of what lines of runs say, with intervals that are no narrower than how well a line
+/// fits.
+class PublishedLines {
+ public:
+  static constexpr const char* kMethod = "wls-per-run+t";
+
+  PublishedLines(uint32_t samples, double confidence)
+      : samples_(samples), confidence_(confidence) {}
+
+  std::optional<model::Parameter> intercept(const RunLines& lines) const;
+  std::optional<model::Parameter> slope(const RunLines& lines,
+                                        const std::string& method = kMethod) const;
+  /// `misfit`, `freedom`: as of RunLines.
+  std::optional<model::Parameter> over_runs(std::span<const double> per_run, double misfit,
+                                            double freedom, const std::string& method) const;
+
+ private:
+  uint32_t samples_;
+  double confidence_;
+};
 
 }  // namespace stripline::fit

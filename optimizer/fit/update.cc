@@ -30,12 +30,14 @@ std::optional<model::UpdateModel> fit_update(const SampleTable& table, double co
     const SampleRow* append = nullptr;
     const SampleRow* merge = nullptr;
     const SampleRow* apply = nullptr;
+    const SampleRow* miss = nullptr;
   };
   std::map<uint64_t, Rows> by_span;
   for (const SampleRow& row : table.rows(micro::kUpdateItem)) {
     Rows& rows = by_span[row.number(factor::kSpanBytes)];
     (row.variant == variant::kAppend  ? rows.append
      : row.variant == variant::kMerge ? rows.merge
+     : row.variant == variant::kMiss  ? rows.miss
                                       : rows.apply) = &row;
   }
   model::UpdateModel update;
@@ -44,8 +46,8 @@ std::optional<model::UpdateModel> fit_update(const SampleTable& table, double co
     auto merge = over_runs(rows.merge, confidence);
     auto apply = over_runs(rows.apply, confidence);
     if (append && merge && apply) {
-      update.items.push_back(
-          {span_bytes, *std::move(append), *std::move(merge), *std::move(apply)});
+      update.items.push_back({span_bytes, *std::move(append), *std::move(merge), *std::move(apply),
+                              over_runs(rows.miss, confidence)});
     } else {
       notes.push_back("what updates among " + std::to_string(span_bytes) +
                       " bytes cost is absent: appending, merging and applying were not all "

@@ -19,6 +19,7 @@ constexpr std::array kAllgather = {Algorithm::ring, Algorithm::bruck, Algorithm:
                                    Algorithm::linear};
 constexpr std::array kAllToAll = {Algorithm::pairwise, Algorithm::direct, Algorithm::bruck};
 constexpr std::array kAllToAllV = {Algorithm::pairwise, Algorithm::direct};
+constexpr std::array kDirectOrRing = {Algorithm::direct, Algorithm::ring};
 constexpr std::array kScan = {Algorithm::linear, Algorithm::recursive_doubling, Algorithm::direct};
 
 // Up to here, vectors of at most kInOrderRanks ranks are allreduced by everybody.
@@ -64,6 +65,9 @@ std::span<const Algorithm> algorithms_of(CollectiveOperation operation) {
       return kAllToAllV;
     case CollectiveOperation::scan:
       return kScan;
+    case CollectiveOperation::allgatherv:
+    case CollectiveOperation::reduce_scatter:
+      return kDirectOrRing;
   }
   return {};
 }
@@ -94,6 +98,8 @@ std::optional<Algorithm> in_node(const CollectiveRequest& request) noexcept {
       // A rank that combines many long vectors keeps the others waiting.
       return small ? std::optional(Algorithm::direct) : std::nullopt;
     case CollectiveOperation::all_to_allv:
+    case CollectiveOperation::allgatherv:
+    case CollectiveOperation::reduce_scatter:
       return std::nullopt;
   }
   return std::nullopt;
@@ -118,6 +124,8 @@ std::optional<Algorithm> crowded(const CollectiveRequest& request) noexcept {
     case CollectiveOperation::all_to_all:
       return request.bytes <= kGatherTreeBytes ? std::optional(Algorithm::bruck) : std::nullopt;
     case CollectiveOperation::all_to_allv:
+    case CollectiveOperation::allgatherv:
+    case CollectiveOperation::reduce_scatter:
       return std::nullopt;
   }
   return std::nullopt;
@@ -159,6 +167,12 @@ Algorithm default_collective(const CollectiveRequest& request) noexcept {
       return Algorithm::direct;
     case CollectiveOperation::scan:
       return request.ranks <= 2 ? Algorithm::linear : Algorithm::recursive_doubling;
+    case CollectiveOperation::allgatherv:
+    case CollectiveOperation::reduce_scatter:
+      // All messages at once, until they are long enough for the fewer waits of the ring to
+      // outweigh its rounds.
+      return request.bytes <= kWholeCollectiveBytes / request.ranks ? Algorithm::direct
+                                                                    : Algorithm::ring;
   }
   return Algorithm::binomial;
 }

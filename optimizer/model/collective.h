@@ -20,11 +20,14 @@ enum class CollectiveOperation : uint8_t {
   all_to_all,
   all_to_allv,
   scan,  ///< inclusive and exclusive
+  allgatherv,
+  reduce_scatter,
 };
-inline constexpr size_t kCollectiveOperations = 8;
+inline constexpr size_t kCollectiveOperations = 10;
 /// Names as they stand in model files.
 inline constexpr std::array<std::string_view, kCollectiveOperations> kCollectiveOperationNames = {
-    "broadcast", "reduce", "allreduce", "gather", "allgather", "all_to_all", "all_to_allv", "scan"};
+    "broadcast",  "reduce",      "allreduce", "gather",     "allgather",
+    "all_to_all", "all_to_allv", "scan",      "allgatherv", "reduce_scatter"};
 constexpr std::span<const std::string_view> names_of(CollectiveOperation) {
   return kCollectiveOperationNames;
 }
@@ -38,7 +41,7 @@ enum class CollectiveAlgorithm : uint8_t {
   recursive_doubling,        ///< distances 1, 2, 4, ...: allreduce, scans
   reduce_scatter_allgather,  ///< blocks reduced around a ring, then passed around it: allreduce
   in_order,                  ///< all get every contribution and combine them by rank: allreduce
-  ring,                      ///< to the next rank, n - 1 times: allgather, reduce_scatter
+  ring,      ///< to the next rank, n - 1 times: allgather, allgatherv, reduce_scatter
   bruck,     ///< distances 1, 2, 4, ... with messages of several blocks: allgather, all_to_all
   pairwise,  ///< one partner at a time: all_to_all
   direct,    ///< every message straight to where it is needed: all of them
@@ -68,7 +71,8 @@ struct CollectiveRequest {
   uint32_t ranks = 1;  ///< at least 1
   /// Bytes of the data (broadcast), of a rank's vector (reductions, scan) or of one rank's block
   /// (the others). Of an all_to_allv, the mean block that this rank sends: its algorithms differ in
-  /// the order of the same messages, so that each rank may choose for itself.
+  /// the order of the same messages, so that each rank may choose for itself; of an allgatherv, the
+  /// mean block of all ranks.
   uint64_t bytes = 0;
   /// All ranks reach one another through the memory of one node.
   bool in_node = false;

@@ -42,6 +42,10 @@ TEST(CollectivePlanner, DefaultsChangeWithSizeAndRanks) {
   EXPECT_EQ(planner.choose({Op::all_to_all, 8, 1 << 20}), Alg::pairwise);
   EXPECT_EQ(planner.choose({Op::scan, 2, 8}), Alg::linear);
   EXPECT_EQ(planner.choose({Op::scan, 3, 8}), Alg::recursive_doubling);
+  for (const Op operation : {Op::allgatherv, Op::reduce_scatter}) {
+    EXPECT_EQ(planner.choose({operation, 4, 16384}), Alg::direct);
+    EXPECT_EQ(planner.choose({operation, 4, 16385}), Alg::ring);
+  }
 }
 
 TEST(CollectivePlanner, FewRanksOfOneNodeOrOfSharedCoresTakeFewRounds) {

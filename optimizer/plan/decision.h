@@ -166,6 +166,18 @@ struct Verdict {
   bool takes_candidate() const { return reason == Reason::tuned; }
 };
 
+/// What is gained by taking `after_s` in place of `before_s`, as a part of that.
+inline double gain_of(double before_s, double after_s) {
+  return before_s > 0 ? 1 - after_s / before_s : 0;
+}
+
+/// The lower one of what is gained at either end of an interval: gain(corner).
+template <typename Gain>
+double lowest_at_ends(const Gain& gain) {
+  const double at_low = gain(cost::Corner::low);
+  return std::min(at_low, gain(cost::Corner::high));
+}
+
 /// The verdict on a request for which no candidate is faster.
 inline Verdict keep_baseline(double baseline_s) {
   return {.predicted_s = baseline_s, .baseline_s = baseline_s};
@@ -185,7 +197,7 @@ template <typename Recorder, typename EachDoubt>
 Verdict weigh(double baseline_s, double best_s, double minimum_gain, const PartsDoubt& parts,
               Recorder& record, const EachDoubt& each_doubt) {
   Verdict verdict = keep_baseline(baseline_s);
-  const double gain = baseline_s > 0 ? 1 - best_s / baseline_s : 0;
+  const double gain = gain_of(baseline_s, best_s);
   double squares = 0;
   const auto visit = [&](Source source, bool of_baseline, double lowest_gain) {
     const double loss = std::max(0.0, gain - lowest_gain);
@@ -280,14 +292,11 @@ typename M::Plan choose(const typename M::Request& request, const typename M::Co
     verdict =
         weigh(baseline_s, best_s, M::margin(request, costs), {}, record, [&](const auto& visit) {
           M::each_source(request, [&](Source source) {
-            double lowest = std::numeric_limits<double>::infinity();
-            for (const cost::Corner corner : {cost::Corner::low, cost::Corner::high}) {
-              const Ends ends{corner, source};
-              const double before_s = M::seconds(request, *costs, baseline, ends);
-              const double after_s = M::seconds(request, *costs, best, ends);
-              lowest = std::min(lowest, before_s > 0 ? 1 - after_s / before_s : 0.0);
-            }
-            visit(source, false, lowest);
+            visit(source, false, lowest_at_ends([&](cost::Corner corner) {
+                    const Ends ends{corner, source};
+                    return gain_of(M::seconds(request, *costs, baseline, ends),
+                                   M::seconds(request, *costs, best, ends));
+                  }));
           });
         });
   }

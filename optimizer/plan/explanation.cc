@@ -133,8 +133,7 @@ std::string_view short_text(Reason reason) {
 }
 
 std::string reason_text(const Explanation& e, const Words& words, double best_s) {
-  const double baseline_s = e.verdict.baseline_s;
-  const std::string likely = percent_text(baseline_s > 0 ? 1 - best_s / baseline_s : 0);
+  const std::string likely = percent_text(gain_of(e.verdict.baseline_s, best_s));
   const std::string sure = percent_text(e.verdict.gain_low);
   const std::string required =
       " within the model's intervals; more than " + percent_text(e.minimum_gain) + " is required";

@@ -88,10 +88,14 @@ uint64_t fine_gap_bytes(const CompiledPath* path) noexcept {
   constexpr uint64_t kLeastGap = 8;
   const cost::LinkCosts& get = path->vis.link(Direction::get);
   const double two_s = get.blocking(kReadBytes) + get.stream(kReadBytes);
-  uint64_t gap = 0;
-  for (uint64_t next = kLeastGap; next <= kFineBoxBytes; next *= 2) {
-    if (get.blocking(2 * kReadBytes + next) > two_s) break;
-    gap = next;
+  const auto is_worth = [&](uint64_t bytes) {
+    return bytes <= kFineBoxBytes && get.blocking(2 * kReadBytes + bytes) <= two_s;
+  };
+  if (!is_worth(kLeastGap)) return 0;
+  uint64_t gap = kLeastGap;
+  while (is_worth(2 * gap)) gap *= 2;
+  for (uint64_t step = gap / 2; step >= kLeastGap; step /= 2) {
+    if (is_worth(gap + step)) gap += step;
   }
   return gap;
 }

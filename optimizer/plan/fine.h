@@ -81,7 +81,7 @@ double predict_fine(const FineRequest& request, const CompiledPath& path, FineMe
                     const Ends& ends = {}) noexcept;
 
 /// The largest distance between two reads of 8 bytes for which fetching all from the one to the
-/// other takes no longer than two gets that are in flight together: a power of two, up to
+/// other takes no longer than two gets that are in flight together: a multiple of 8, up to
 /// kFineBoxBytes, or 0 where only neighbours are worth it; kUsualFineGapBytes without a model.
 uint64_t fine_gap_bytes(const CompiledPath* path) noexcept;
 

@@ -63,7 +63,7 @@ Result<GatherRequest> GatherMechanism::request_of(const GatherRequest& asked) {
   const uint64_t most = kMostExtent / std::max<uint64_t>(asked.vectors, 1);
   if (asked.elements > most / std::max<uint64_t>(asked.element_bytes, 1) ||
       asked.span_bytes > most) {
-    return refused("elements of more than 16 TiB, which is the most that a segment has");
+    return refused("elements of more than 16 TiB, which no segment has");
   }
   if (asked.span_bytes < asked.elements * asked.element_bytes) {
     return refused("--span is smaller than --elements of --element-bytes each, which are " +
@@ -77,7 +77,7 @@ Result<GatherRequest> GatherMechanism::request_of(const GatherRequest& asked) {
     return refused("--besides is for readers that need other elements --alike");
   }
   if (asked.besides > most / std::max<uint64_t>(asked.element_bytes, 1) - asked.elements) {
-    return refused("elements of more than 16 TiB, which is the most that a segment has");
+    return refused("elements of more than 16 TiB, which no segment has");
   }
   if (asked.copied_on && (asked.by_stores || asked.node_ranks > 1)) {
     return refused("--copied-on is for one rank that is reached through the network");

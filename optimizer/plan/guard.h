@@ -106,8 +106,12 @@ class Guard {
   /// By how much longer than the method in use the other one is taken to last while nothing is
   /// known of it, as a part of the former.
   void assume_excess(double ratio) { assumed_ = ratio; }
-  /// The other method is checked as soon as the one in use has been timed, whatever that takes.
-  void check_at_once() { urgent_ = true; }
+  /// The other method is checked as soon as the one in use has been timed, whatever that takes, but
+  /// not before `after` more executions.
+  void check_at_once(uint64_t after = 0) {
+    urgent_ = true;
+    not_before_ = place_ + after;
+  }
 
   /// How the next execution is to be carried out.
   Turn next();

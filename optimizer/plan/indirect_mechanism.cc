@@ -43,7 +43,7 @@ std::span<const Field<IndirectRequest>> IndirectMechanism::fields() {
 
 Result<IndirectRequest> IndirectMechanism::request_of(const IndirectRequest& asked) {
   if (asked.span_bytes > kMostExtent || asked.element_bytes > kMostExtent) {
-    return refused("more than 16 TiB of an owner, which is the most that a segment has");
+    return refused("more than 16 TiB of an owner, which no segment has");
   }
   if (asked.element_bytes > asked.span_bytes) {
     return refused(

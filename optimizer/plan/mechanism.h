@@ -173,7 +173,7 @@ inline Error refused(std::string message) {
 // What tables of requests have in common.
 inline constexpr uint64_t kMostNumber = uint64_t{1} << 53;  // of which a double loses none
 inline constexpr uint64_t kAnyBytes = std::numeric_limits<uint64_t>::max();
-/// What offsets of global pointers reach: the most that a segment has.
+/// What offsets of global pointers reach: more than any segment has.
 inline constexpr uint64_t kMostExtent = uint64_t{1} << 44;
 
 }  // namespace stripline::plan

@@ -84,11 +84,16 @@ std::array<NestTransfer, access::kMaxReferences> transfers_of(const NestEvaluato
     }
     transfer.many_regions = !tile.contiguous();
     if (!transfer.moved || !transfer.many_regions) continue;
-    const detail::VisChoice* chosen = known != nullptr ? known->choice_of(g) : nullptr;
-    const VisCandidate vis = chosen != nullptr ? chosen->candidate : evaluator.method_of(tile);
+    const auto method_of = [&](Direction direction) {
+      const detail::VisChoice* const chosen =
+          known != nullptr ? known->choice_of(g, direction) : nullptr;
+      return chosen != nullptr ? chosen->candidate : evaluator.method_of(tile, direction);
+    };
+    const VisCandidate vis = method_of(reads(tile.mode) ? Direction::get : Direction::put);
     transfer.method = vis.method;
     transfer.vis_window = vis.window;
     transfer.chunk_bytes = vis.chunk_bytes;
+    if (reads(tile.mode) && writes(tile.mode)) transfer.put_back = method_of(Direction::put);
   }
   return transfers;
 }
@@ -138,8 +143,6 @@ class Search {
   double best_s() const { return best_s_; }
 
  private:
-  static constexpr int kHopeless = 2;
-  static constexpr double kFirstAbove = 1.5;  // the nearest of sizes that are a factor of two apart
   static constexpr double kNever = std::numeric_limits<double>::infinity();  // not possible
   static constexpr uint64_t kMostSteps = uint64_t{1} << 24;
 
@@ -192,8 +195,9 @@ class Search {
     } else {
       granules.insert({.iterations = 1});
     }
-    const double expected =
-        kFirstAbove * static_cast<double>(iterations(request_.nest, loop + 1)) / expected_steps_;
+    const double expected = detail::kFirstAbove *
+                            static_cast<double>(iterations(request_.nest, loop + 1)) /
+                            expected_steps_;
     const auto* const middle = std::find_if(
         granules.begin(), granules.end(),
         [&](const auto& granule) { return static_cast<double>(granule.iterations) <= expected; });
@@ -209,19 +213,18 @@ class Search {
   double try_sizes(uint32_t loop, const TileGrowth& growth, Iterator begin, Iterator end,
                    bool descending, double last_s) {
     double first_s = kNever;
-    int hopeless = 0;
+    detail::SizeTrend trend(last_s);
     bool left_protocol = false;  // going up
     for (Iterator granule = begin; granule != end; ++granule) {
-      if (descending ? granule->protocol_begins : left_protocol) hopeless = 0;
+      if (descending ? granule->protocol_begins : left_protocol) trend.begin_protocol();
       left_protocol = granule->protocol_begins;
-      if (hopeless >= kHopeless && !granule->fills_buffers) continue;
+      if (trend.is_hopeless() && !granule->fills_buffers) continue;
       const double before_s = best_s_;
       const double s = try_cut({loop, granule->iterations}, growth);
       if (std::isinf(s)) continue;
       if (std::isinf(first_s)) first_s = s;
       if (granule->iterations == 1) one_iteration_s_ = s;
-      hopeless = s < before_s || s < last_s ? 0 : hopeless + 1;
-      last_s = s;
+      trend.add(s, before_s);
     }
     return first_s;
   }
@@ -354,16 +357,11 @@ void each_doubt(NestEvaluator& evaluator, Perturbed before, Perturbed after, con
   const auto doubt = [&](Source source) {
     const auto of_before = before.dependence(evaluator, source);
     const auto of_after = after.dependence(evaluator, source);
-    double lowest = nominal_gain;
-    if (of_before.any || of_after.any) {
-      for (const Corner corner : {Corner::low, Corner::high}) {
-        evaluator.perturb({corner, source});
-        const double before_s = before.time(evaluator, of_before);
-        const double after_s = after.time(evaluator, of_after);
-        lowest = std::min(lowest, before_s > 0 ? 1 - after_s / before_s : 0.0);
-      }
-    }
-    visit(source, false, lowest);
+    if (!of_before.any && !of_after.any) return visit(source, false, nominal_gain);
+    visit(source, false, lowest_at_ends([&](Corner corner) {
+            evaluator.perturb({corner, source});
+            return gain_of(before.time(evaluator, of_before), after.time(evaluator, of_after));
+          }));
   };
   for (const Source source : {Source::buffers, Source::overhead, Source::body}) doubt(source);
   if (evaluator.estimates_compute()) doubt(Source::compute);

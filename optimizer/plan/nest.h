@@ -75,12 +75,19 @@ struct NestTransfer {
   VisMethod method = VisMethod::pipelined;
   uint32_t vis_window = 1;
   uint64_t chunk_bytes = 0;
+  VisCandidate put_back{};  ///< how what is read and written is put; the members above: is fetched
   uint64_t count = 0;       ///< N: tiles
   uint64_t bytes = 0;       ///< S: of a tile
   uint32_t burst = 1;       ///< B_Issue: tiles that are in flight
   uint32_t init_level = 0;  ///< loops around the place where a transfer is begun
   uint32_t sync_level = 0;  ///< and where it is known to be complete
   uint32_t sync_burst = 1;  ///< B_Sync: tiles retired at a time
+
+  /// By which method many regions are moved, of references of this mode.
+  VisCandidate by(Direction direction, access::Mode mode) const {
+    if (direction == Direction::put && access::reads(mode)) return put_back;
+    return {method, vis_window, chunk_bytes};
+  }
 };
 
 struct NestPlan {
@@ -117,10 +124,7 @@ using NestRecord = Record<NestCandidate, NestPruned>;
 /// rank and, where a nest gets and puts, as many in flight from it.
 inline uint64_t nest_slots(Schedule schedule, uint64_t window, uint64_t steps, bool gets,
                            bool puts) {
-  if (schedule == Schedule::vectorised) return 1;
-  if (schedule == Schedule::all_issued) return steps;
-  const uint64_t slots = 1 + (gets && puts ? 2 * window : window);
-  return slots < steps ? slots : steps;
+  return slots_of(schedule, 1 + (gets && puts ? 2 * window : window), steps);
 }
 
 /// The plan for a nest. Vectorised where no model is known of a path that data take. Pure,

@@ -11,6 +11,7 @@
 #include "optimizer/plan/nest.h"
 #include "optimizer/plan/nest_tiles.h"
 #include "optimizer/plan/perturbed.h"
+#include "optimizer/plan/step_costs.h"
 #include "optimizer/plan/strip_shape.h"
 #include "optimizer/plan/strip_time.h"
 #include "optimizer/plan/vis_choice.h"
@@ -21,28 +22,13 @@ namespace stripline::plan::detail {
 using cost::Corner;
 using cost::MessageCosts;
 
-// What one tile takes of CPU and network, in one direction.
-struct TileCosts {
-  double issue = 0;
-  double retire = 0;
-  double serve = 0;  // a peer's tile: peers do the same
-  double way = 0;    // from injection to completion
-  double gap = 0;
-};
-
-// Tiles that are in flight together.
-struct WayOfTiles {
-  double way = 0;  // until all have come
-  double serve = 0;
-
+// Tiles that are in flight together, until all have come.
+struct TilesInFlight : InFlight {
   // The NIC takes one after the other.
-  void add(const TileCosts& tile) {
+  void add(const TransferCosts& tile) {
     way = way > 0 ? std::max(way + tile.gap, tile.way) : tile.way;
     serve += tile.serve;
   }
-  // A rank that waits serves its peers meanwhile.
-  double filled() const { return std::min(way, serve); }
-  double round_trip() const { return way - filled(); }
 };
 
 // What is looked up of the transfer of a tile in one direction, whatever the parameters' errors.
@@ -74,17 +60,17 @@ struct StepTimes {
   double put_issue = 0;
   double put_retire = 0;
   double put_round_trip = 0;
-  double once_s = 0;       // of the CPU, for what is held throughout
-  double exposed_s = 0;    // of the CPU, for the first tiles of what is held for some steps
-  double first_s = 0;      // how much later than a step's tiles those of the first one come
-  double last_s = 0;       // and the last ones are complete
-  double held_get_s = 0;   // of all tiles of a group held for some steps, one by one
-  double held_both_s = 0;  // and with putting them back, where they are written
-  WayOfTiles gets;         // of a step
-  WayOfTiles puts;         // likewise
-  WayOfTiles held_gets;    // of what is held, before the first step
-  WayOfTiles held_puts;    // and after the last one
-  double blocking_s = 0;   // of the transfers of a step that waits for them
+  double once_s = 0;        // of the CPU, for what is held throughout
+  double exposed_s = 0;     // of the CPU, for the first tiles of what is held for some steps
+  double first_s = 0;       // how much later than a step's tiles those of the first one come
+  double last_s = 0;        // and the last ones are complete
+  double held_get_s = 0;    // of all tiles of a group held for some steps, one by one
+  double held_both_s = 0;   // and with putting them back, where they are written
+  TilesInFlight gets;       // of a step
+  TilesInFlight puts;       // likewise
+  TilesInFlight held_gets;  // of what is held, before the first step
+  TilesInFlight held_puts;  // and after the last one
+  double blocking_s = 0;    // of the transfers of a step that waits for them
 
   // One by one: that is cheaper than clearing memory in a loop.
   void clear() {
@@ -105,10 +91,11 @@ struct Steps : StepTimes {
   access::Few<TileTransfer, 2 * access::kMaxReferences> transfers;
   access::Few<VisChoice, 2 * access::kMaxReferences> choices;
 
-  // How the first transfer of a tile is carried out, if by a method of vis.h; else null.
-  const VisChoice* choice_of(uint32_t tile) const {
+  // How the transfer of a tile is carried out, if by a method of vis.h; else null.
+  const VisChoice* choice_of(uint32_t tile, Direction direction) const {
     for (const TileTransfer& transfer : transfers) {
-      if (transfer.tile == tile && transfer.many_regions) return &choices[transfer.choice];
+      if (transfer.tile == tile && transfer.direction == direction && transfer.many_regions)
+        return &choices[transfer.choice];
     }
     return nullptr;
   }
@@ -161,8 +148,7 @@ class NestEvaluator {
   }
 
   /// How a tile of several regions is moved.
-  VisCandidate method_of(const Tile& tile) const {
-    const Direction direction = reads(tile.mode) ? Direction::get : Direction::put;
+  VisCandidate method_of(const Tile& tile, Direction direction) const {
     const VisPlan plan = plan_vis(many(tile, direction), link_of(tile).vis);
     return {plan.method, plan.window, plan.chunk_bytes};
   }
@@ -404,9 +390,6 @@ class NestEvaluator {
   double compute_s() const { return compute_s_; }
 
  private:
-  // However cheap data in a cache are, so much of the computation remains.
-  static constexpr double kLeastCompute = 0.1;
-
   double estimate_compute_s(Corner corner) const {
     if (request_.compute_s >= 0) return request_.compute_s;
     const uint64_t all = iterations(nest_, nest_.depth);
@@ -441,8 +424,9 @@ class NestEvaluator {
   }
 
   // The costs of the mean tile: some tiles are not moved.
-  TileCosts tile_costs(const Tile& tile, const TileTransfer& transfer, const Steps& steps) const {
-    TileCosts costs = moved_tile_costs(tile, transfer, steps);
+  TransferCosts tile_costs(const Tile& tile, const TileTransfer& transfer,
+                           const Steps& steps) const {
+    TransferCosts costs = moved_tile_costs(tile, transfer, steps);
     costs.issue *= transfer.part;
     costs.retire *= transfer.part;
     costs.serve *= transfer.part;
@@ -450,17 +434,18 @@ class NestEvaluator {
     return costs;
   }
 
-  TileCosts moved_tile_costs(const Tile& tile, const TileTransfer& transfer,
-                             const Steps& steps) const {
+  TransferCosts moved_tile_costs(const Tile& tile, const TileTransfer& transfer,
+                                 const Steps& steps) const {
     const double ranks = request_.surroundings.nic_ranks;
     if (!transfer.many_regions) {
-      const double size = transfer.full * static_cast<double>(tile.run_bytes);
-      const MessageCosts m = message(transfer);
-      const double byte_s = ranks * transfer.slowdown * m.G;
-      const double gap = ranks * m.g + byte_s * size;
+      const TransferCosts run =
+          message_costs(message(transfer), transfer.full * static_cast<double>(tile.run_bytes),
+                        ranks, ranks * transfer.slowdown, serves());
       const auto runs = static_cast<double>(tile.runs);
-      return {runs * m.o(size), runs * m.r(size), serves() ? runs * m.s(size) : 0.0,
-              2 * m.L + byte_s * size + (runs - 1) * gap, runs * gap};
+      return {{run.way + (runs - 1) * run.gap, runs * run.serve},
+              runs * run.issue,
+              runs * run.retire,
+              runs * run.gap};
     }
     const auto& [candidate, stage, residual, nominal] = steps.choices[transfer.choice];
     const Corner regions = ends_.of(Source::regions);
@@ -471,8 +456,9 @@ class NestEvaluator {
     // Messages need their target on any network.
     const double serve = (request_.surroundings.alone ? 0.0 : stage.serve) +
                          (serves() ? stage.serve_operations : 0.0);
-    return {part * stage.issue, part * stage.retire, part * serve,
-            factor * (stage.round_trip + (transfer.slowdown - 1) * stage.gap),
+    return {{factor * (stage.round_trip + (transfer.slowdown - 1) * stage.gap), part * serve},
+            part * stage.issue,
+            part * stage.retire,
             part * std::max(ranks * transfer.slowdown * stage.gap, stage.queued)};
   }
 
@@ -480,7 +466,7 @@ class NestEvaluator {
     if (link.strip == nullptr) return 1;
     const cost::LoadCosts& load =
         direction == Direction::get ? link.strip->get_load() : link.strip->put_load();
-    return load.empty() ? 1 : load.slowdown(request_.surroundings.load, bytes);
+    return load.slowdown(request_.surroundings.load, bytes);
   }
 
   MessageCosts message(const TileTransfer& transfer) const {
@@ -512,8 +498,8 @@ class NestEvaluator {
   // Adds the transfer of a tile. Returns how long it takes by itself.
   double add(Steps& steps, const Tile& tile, const TileTransfer& transfer) const {
     StripTerms& t = steps.terms;
-    const TileCosts costs = tile_costs(tile, transfer, steps);
-    const double retire = costs.retire + costs.serve;
+    const TransferCosts costs = tile_costs(tile, transfer, steps);
+    const double retire = costs.retire_and_serve();
     const double share = transfer.share;
     const bool get = transfer.direction == Direction::get;
     if (share < 1) {
@@ -565,8 +551,8 @@ class NestEvaluator {
       const auto all = static_cast<uint64_t>(steps.received_bytes);
       const double saved = steps.received_bytes *
                            (costs_->first_read(all, corner) - costs_->first_read(bytes, corner));
-      compute = std::max(compute - saved, kLeastCompute * compute) +
-                steps.received_bytes * costs_->retire_into(bytes, corner);
+      compute =
+          compute_left(compute, saved) + steps.received_bytes * costs_->retire_into(bytes, corner);
     }
     steps.terms.work = compute / steps.terms.strips + overhead();
     steps.terms.work_last = steps.terms.work;

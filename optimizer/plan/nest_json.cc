@@ -330,14 +330,15 @@ Status read_operations(const Json& json, const std::string& where, cost::LoopCla
 }
 
 Status read_job(const Json& json, const std::string& where, VisRequest& many) {
-  Members members(
-      json, where,
-      {"iov_limit", "chunk_bytes", "message_bytes", "message_header_bytes", "box_bytes"});
+  Members members(json, where,
+                  {"iov_limit", "chunk_bytes", "message_bytes", "message_header_bytes", "box_bytes",
+                   "service_delay_s"});
   members.integer("iov_limit", many.iov_limit, 1, 1 << 20);
   members.integer("chunk_bytes", many.medium_bytes, 0, kFarthest);
   members.integer("message_bytes", many.message_bytes, 1, kFarthest);
   members.integer("message_header_bytes", many.message_header_bytes, 0, 1 << 20);
   members.integer("box_bytes", many.max_buffer_bytes, 0, kFarthest);
+  members.number("service_delay_s", many.surroundings.service_delay_s, kMostSeconds);
   return members.status();
 }
 
@@ -409,7 +410,10 @@ Result<DescribedNest> nest_from_json(const Json& json, std::string_view what) {
   STRIPLINE_RETURN_IF_ERROR(members.status());
   request.links[kLocalLink].in_reach = true;
   for (size_t i = 0; i < model::kPaths; ++i) {
-    request.links[link_by(static_cast<model::Path>(i))].many = many;
+    const auto path = static_cast<model::Path>(i);
+    NestLink& link = request.links[link_by(path)];
+    link.many = many;
+    if (path != model::Path::network) link.many.surroundings.service_delay_s = 0;
   }
   return nest;
 }
@@ -484,6 +488,9 @@ Json to_json(const NestRequest& request) {
                  {"message_bytes", limited(many.message_bytes)},
                  {"message_header_bytes", many.message_header_bytes},
                  {"box_bytes", limited(many.max_buffer_bytes)}};
+  if (many.surroundings.service_delay_s > 0) {
+    json["job"]["service_delay_s"] = many.surroundings.service_delay_s;
+  }
   return json;
 }
 

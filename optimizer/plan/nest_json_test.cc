@@ -138,6 +138,8 @@ TEST(NestJson, ADocumentIsPlannedAsTheRequestThatItIsOf) {
     if (draw.below(3) == 0) request.max_buffer_bytes = uint64_t{8192} << draw.below(8);
     request.slot_alignment = i % 2 == 0 ? 1 : kUsualSlotAlignment;
     request.uniform_steps = i % 3 == 0;
+    const double delay_s = i % 5 == 0 ? 1e-4 : 0;
+    request.links[link_by(model::Path::network)].many.surroundings.service_delay_s = delay_s;
     for (access::Reference& reference : request.nest.reference) reference.base >>= 4;
     DescribedNest again = parsed(to_json(request).dump());
     EXPECT_EQ(to_json(again.request), to_json(request));
@@ -150,6 +152,12 @@ TEST(NestJson, ADocumentIsPlannedAsTheRequestThatItIsOf) {
     EXPECT_EQ(a.steps, b.steps);
     EXPECT_EQ(a.reason, b.reason);
     EXPECT_EQ(a.gain_low, b.gain_low);
+    for (uint32_t g = 0; g < a.groups; ++g) {
+      for (const Direction direction : {Direction::get, Direction::put}) {
+        EXPECT_EQ(a.transfer[g].by(direction, access::Mode::update),
+                  b.transfer[g].by(direction, access::Mode::update));
+      }
+    }
   }
 }
 

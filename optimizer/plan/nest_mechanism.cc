@@ -25,6 +25,9 @@ std::string methods_text(const NestPlan& plan) {
     if (!transfer.moved || !transfer.many_regions) continue;
     const std::string method(to_string(transfer.method));
     if (out.find(method) == std::string::npos) out += (out.empty() ? "" : ", ") + method;
+    if (transfer.put_back == VisCandidate{}) continue;
+    const std::string put(to_string(transfer.put_back.method));
+    if (out.find(put) == std::string::npos) out += ", " + put;
   }
   return out.empty() ? out : "; many regions by " + out;
 }
@@ -103,6 +106,11 @@ std::string add_transfers(const NestRequest& request, const NestPlan& plan, Json
           .number("window", transfer.vis_window, ", window {}");
       if (transfer.chunk_bytes > 0) {
         row.bytes("chunk_bytes", transfer.chunk_bytes, ", chunks of {}");
+      }
+      const VisCandidate get = transfer.by(Direction::get, access::Mode::read);
+      if (transfer.put_back != VisCandidate{} && transfer.put_back != get) {
+        row.word("put_method", to_string(transfer.put_back.method), ", put by {}")
+            .number("put_window", transfer.put_back.window, ", window {}");
       }
     }
     row.number("burst", transfer.burst, ", {} in flight")

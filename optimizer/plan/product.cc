@@ -187,7 +187,7 @@ Result<ProductRequest> ProductMechanism::request_of(const ProductRequest& asked)
   }
   const uint64_t most = kMostExtent / asked.element_bytes / asked.vectors;
   if (asked.own_elements > most || asked.elements > most) {
-    return refused("elements of more than 16 TiB, which is the most that a segment has");
+    return refused("elements of more than 16 TiB, which no segment has");
   }
   return asked;
 }

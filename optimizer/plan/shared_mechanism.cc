@@ -53,14 +53,18 @@ SharedStrategy shared_baseline(const SpreadChoice& choice) {
                                                                            : SharedStrategy::atomic;
 }
 
-SharedPlan shared_plan(const SpreadChoice& choice) {
+SharedPlan shared_plan(const SpreadRequest& request, const SpreadChoice& choice) {
   const double baseline_s = choice.predicted_s[static_cast<size_t>(shared_baseline(choice))];
-  const double predicted_s = choice.predicted_s[static_cast<size_t>(choice.strategy)];
+  const double chosen_s = choice.predicted_s[static_cast<size_t>(choice.strategy)];
   // Otherwise updates compete for their cells, also where hot ones are looked for.
-  if (!(predicted_s < baseline_s)) {
-    return {choice.strategy, Reason::no_faster_plan, baseline_s, baseline_s, 0};
-  }
-  return {choice.strategy, Reason::tuned, predicted_s, baseline_s, 1 - predicted_s / baseline_s};
+  const bool gains = chosen_s < baseline_s;
+  const double predicted_s = gains ? chosen_s : baseline_s;
+  return {.strategy = choice.strategy,
+          .reason = gains ? Reason::tuned : Reason::no_faster_plan,
+          .predicted_s = predicted_s,
+          .baseline_s = baseline_s,
+          .gain_low = gains ? 1 - predicted_s / baseline_s : 0,
+          .sort_interval = first_sort_interval(request.sort_s, predicted_s)};
 }
 
 }  // namespace
@@ -71,13 +75,13 @@ SharedTeam SharedRequest::team() const {
 }
 
 SharedPlan plan_shared(const SpreadRequest& request, const SharedCosts& costs) noexcept {
-  return shared_plan(choose_spread(request, costs));
+  return shared_plan(request, choose_spread(request, costs));
 }
 
 SharedPlan guarded_shared(const SpreadRequest& request, const SharedCosts& costs,
                           SharedStrategy strategy) noexcept {
   const SharedPlan plan = plan_shared(request, costs);
-  return {strategy, Reason::guarded, plan.baseline_s, plan.baseline_s, 0};
+  return {strategy, Reason::guarded, plan.baseline_s, plan.baseline_s, 0, plan.sort_interval};
 }
 
 SharedCosts SharedMechanism::costs_of_team(const SharedRequest& request,
@@ -102,7 +106,7 @@ SharedRequest SharedMechanism::usual() {
 }
 
 std::span<const Field<Shared>> SharedMechanism::fields() {
-  static constexpr std::array<Field<Shared>, 19> kFields = {
+  static constexpr std::array<Field<Shared>, 20> kFields = {
       field<Shared, &Shared::spread, &SpreadRequest::workers>(
           "workers", "--workers", "{} workers of a node", "Workers that update the cells")
           .from(1)
@@ -132,9 +136,12 @@ std::span<const Field<Shared>> SharedMechanism::fields() {
           .within(0, kMostNumber),
       bytes<Shared, &Shared::spread, &SpreadRequest::budget_bytes>(
           "budget_bytes", "--budget", nullptr, "Memory of a worker for replicas and boxes"),
-      field<Shared, &Shared::spread, &SpreadRequest::arrange_s>(
-          "arrange_s", "--arrange", nullptr,
-          "What sorting the points takes, for each epoch that it serves"),
+      field<Shared, &Shared::spread, &SpreadRequest::sort_s>("sort_s", "--sort", nullptr,
+                                                             "What sorting the points takes"),
+      field<Shared, &Shared::spread, &SpreadRequest::sort_every>(
+          "sort_every", "--sort-every", nullptr,
+          "Epochs that an order of the points serves (default: not known)")
+          .within(0, kMostNumber),
       cost<&SharedCosts::plain_s>("plain_s", "--plain", "An update of a cell in this cache"),
       cost<&SharedCosts::atomic_s>("atomic_s", "--atomic", "The same as an atomic operation"),
       cost<&SharedCosts::lock_s>("lock_s", "--lock", "The same under a lock that is free"),
@@ -162,9 +169,17 @@ SharedPlan SharedMechanism::plan(const Shared& request, const CompiledModel* mod
     }
     record.consider(strategy, seconds(strategy));
   }
-  const SharedPlan plan = shared_plan(choice);
+  const SharedPlan plan = shared_plan(request.spread, choice);
   if (plan.reason == Reason::tuned) record.take(plan.strategy, plan.predicted_s);
   return plan;
+}
+
+void SharedMechanism::add_to(Explained<SharedMechanism>& explained, const Shared&,
+                             const CompiledModel*) {
+  const uint64_t interval = explained.decision.sort_interval;
+  if (interval == 0) return;
+  explained.remarks.number("sort_interval", interval, "    points are sorted again after {} epochs")
+      .say(", unless it is seen sooner how fast they move\n");
 }
 
 }  // namespace stripline::plan

@@ -26,6 +26,8 @@ struct SharedPlan {
   const double predicted_s = 0;
   const double baseline_s = 0;
   const double gain_low = 0;  ///< what was measured has no interval
+  /// Epochs until points are sorted again, unless it is seen sooner how fast they move; 0: never.
+  const uint64_t sort_interval = 0;
 };
 
 /// The plan by these costs: the fastest strategy that the budget permits. Pure, allocates nothing.
@@ -65,6 +67,9 @@ struct SharedMechanism : AsAsked<SharedRequest> {
   static void show(const Request&, const Plan& plan, Row& row) {
     row.word("strategy", to_string(plan.strategy), "{}");
   }
+  /// When points are sorted again.
+  static void add_to(Explained<SharedMechanism>& explained, const Request& request,
+                     const CompiledModel* model);
 };
 
 }  // namespace stripline::plan

@@ -12,6 +12,13 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
+// Su's points moved so slowly that "a few hundred" epochs would have done (section 6.6.2); an
+// order is taken to serve this many until it has been seen how many it does.
+constexpr uint64_t kFirstInterval = 100;
+// What sorting is to take, as a share of the epochs, until then.
+constexpr double kSortShare = 0.01;
+constexpr double kMostInterval = 1e9;
+
 // The part of `counts`' total in each bin, and what replicating the bin gains in an epoch.
 class Bins {
  public:
@@ -248,9 +255,12 @@ SpreadChoice choose_spread(const SpreadRequest& request, const SharedCosts& cost
              mixed_s(request.mirror_share, std::min(costs.atomic_s, costs.lock_s) + line_s) +
                  cells / workers * costs.fold_s + costs.barrier_s);
   const double box_cells = static_cast<double>(request.box_cells);
+  const double arrange_s =
+      request.sort_s /
+      static_cast<double>(request.sort_every > 0 ? request.sort_every : kFirstInterval);
   seconds[at(SharedStrategy::boxes)] =
       within(box_cells, mixed_s(request.own_share, costs.box_s) + box_cells * costs.fold_s +
-                            costs.barrier_s + request.arrange_s);
+                            costs.barrier_s + arrange_s);
   const auto best = std::min_element(seconds.begin(), seconds.end());
   choice.strategy = static_cast<SharedStrategy>(best - seconds.begin());
   const bool competes =
@@ -263,8 +273,12 @@ uint64_t sort_interval(double sort_s, double growth_s) {
   // After k epochs, sort_s / k + growth_s (k - 1) / 2 an epoch.
   if (!(growth_s > 0)) return 0;
   const double interval = std::sqrt(2 * sort_s / growth_s);
-  constexpr double kMost = 1e9;
-  return static_cast<uint64_t>(std::clamp(interval, 1.0, kMost));
+  return static_cast<uint64_t>(std::clamp(interval, 1.0, kMostInterval));
+}
+
+uint64_t first_sort_interval(double sort_s, double epoch_s) {
+  if (!(epoch_s > 0)) return 0;
+  return static_cast<uint64_t>(std::ceil(std::min(kMostInterval, sort_s / (kSortShare * epoch_s))));
 }
 
 std::vector<Slab> equal_slabs(uint32_t workers, uint64_t planes, uint64_t rows) {

@@ -129,7 +129,8 @@ struct SpreadRequest {
   uint64_t cells = 0;       ///< of the grid
   uint64_t cell_bytes = 8;
   uint64_t budget_bytes = 0;  ///< for replicas, of a worker
-  double arrange_s = 0;       ///< what sorting the points takes, for each epoch that it serves
+  double sort_s = 0;          ///< what sorting the points takes
+  uint64_t sort_every = 0;    ///< epochs that an order of the points serves; 0: not known
   /// Updates that compete for their cells are looked at, to replicate those that are hot: `hybrid`
   /// is never slower than `locked` and `atomic`, which are not taken.
   bool looks = false;
@@ -146,6 +147,9 @@ SpreadChoice choose_spread(const SpreadRequest& request, const SharedCosts& cost
 /// After how many epochs points are sorted again, where sorting takes `sort_s` and each epoch since
 /// takes `growth_s` longer than the one before: the interval at which their sum is least. 0: never.
 uint64_t sort_interval(double sort_s, double growth_s);
+/// The same while nothing says how long an order will do, of epochs that take `epoch_s`: sorting is
+/// to take a hundredth.
+uint64_t first_sort_interval(double sort_s, double epoch_s);
 
 /// One worker's part of the grid: planes [x_first, x_end), and of those the rows [y_first, y_end).
 struct Slab {

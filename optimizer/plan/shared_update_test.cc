@@ -167,7 +167,8 @@ SpreadRequest typical_spread() {
           .cells = uint64_t{1} << 24,
           .cell_bytes = 8,
           .budget_bytes = uint64_t{1} << 30,
-          .arrange_s = 1e-3};
+          .sort_s = 0.1,
+          .sort_every = 100};
 }
 
 TEST(ChooseSpread, TakesBoxesForSortedPointsOfALargeGrid) {
@@ -176,7 +177,30 @@ TEST(ChooseSpread, TakesBoxesForSortedPointsOfALargeGrid) {
   const SharedCosts costs = typical_costs();
   EXPECT_DOUBLE_EQ(choice.predicted_s[static_cast<size_t>(SharedStrategy::boxes)],
                    1e7 * (0.98 * costs.plain_s + (1 - 0.98) * costs.box_s) + 1e5 * costs.fold_s +
-                       costs.barrier_s + 1e-3);
+                       costs.barrier_s + 0.1 / 100);
+}
+
+TEST(ChooseSpread, TakesAnOrderToServeAHundredEpochsUntilItIsKnown) {
+  SpreadRequest request = typical_spread();
+  const SpreadChoice known = choose_spread(request, typical_costs());
+  request.sort_every = 0;
+  EXPECT_EQ(choose_spread(request, typical_costs()).predicted_s, known.predicted_s);
+  request.sort_every = 1;
+  EXPECT_GT(choose_spread(request, typical_costs())
+                .predicted_s[static_cast<size_t>(SharedStrategy::boxes)],
+            known.predicted_s[static_cast<size_t>(SharedStrategy::boxes)]);
+}
+
+TEST(PlanShared, SortsAgainWhenThatTakesAHundredthOfTheEpochs) {
+  const SpreadRequest request = typical_spread();
+  const SharedPlan plan = plan_shared(request, typical_costs());
+  ASSERT_GT(plan.sort_interval, 0U);
+  const auto epochs_s = static_cast<double>(plan.sort_interval) * plan.predicted_s;
+  EXPECT_GE(epochs_s, 100 * request.sort_s);
+  EXPECT_LT(epochs_s, 100 * request.sort_s + plan.predicted_s);
+  SpreadRequest free = request;
+  free.sort_s = 0;
+  EXPECT_EQ(plan_shared(free, typical_costs()).sort_interval, 0U);
 }
 
 TEST(ChooseSpread, ReplicatesASmallGridOfPointsThatAreEverywhere) {

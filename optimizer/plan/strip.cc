@@ -13,11 +13,6 @@ namespace {
 
 using namespace detail;
 
-// After this many sizes in a row that cannot win, and ever less, those further on of the same
-// protocol cannot either: smaller ones cost more to issue, larger ones take longer until the first
-// has come.
-constexpr int kHopelessSizes = 2;
-
 bool knows(const StripCosts* costs, Direction direction) {
   return costs != nullptr && (direction == Direction::get ? costs->has_get() : costs->has_put());
 }
@@ -25,19 +20,11 @@ bool knows(const StripCosts* costs, Direction direction) {
 uint64_t buffer_bytes(const StripRequest& request, const StripShape& shape,
                       const StripCandidate& candidate) {
   if (request.placed) return shape.whole;
-  const uint64_t per_strip = shape.slot(std::min(candidate.strip_bytes, shape.largest_block));
-  switch (candidate.schedule) {
-    case Schedule::vectorised:
-      return per_strip;
-    case Schedule::all_issued:
-      return shape.whole;
-    case Schedule::pipelined: {
-      const uint64_t buffers =
-          uint64_t{candidate.window} + (request.direction == Direction::get ? 1 : 0);
-      return saturating_multiply(std::min(buffers, shape.strips(candidate.strip_bytes)), per_strip);
-    }
-  }
-  return 0;
+  if (candidate.schedule == Schedule::all_issued) return shape.whole;
+  const uint64_t slots = strip_slots(request.direction, candidate.schedule, candidate.window,
+                                     shape.strips(candidate.strip_bytes));
+  return saturating_multiply(slots,
+                             shape.slot(std::min(candidate.strip_bytes, shape.largest_block)));
 }
 
 // Bytes of the strips of a candidate. Where those hold a block of the mean size, larger ones stay
@@ -101,10 +88,7 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
                 double nominal_gain, const Visit& visit) {
   CandidateTerms after = evaluator.terms(best, Corner::nominal, compute_s);
   const uint64_t buffer_bytes = evaluator.buffer_bytes(best);
-  const auto gain = [&] {
-    const double before_s = before.time();
-    return before_s > 0 ? 1 - evaluator.time(best, after) / before_s : 0.0;
-  };
+  const auto gain = [&] { return gain_of(before.time(), evaluator.time(best, after)); };
   const auto gain_with_messages = [&] {
     evaluator.set_messages(before, Corner::nominal);
     evaluator.set_messages(after, Corner::nominal);
@@ -154,13 +138,11 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
   evaluator.set_messages(after, Corner::nominal);
   if (evaluator.buffers_matter()) {
     // The costs of small and of large buffers come from the same runs, and err together.
-    double lowest = nominal_gain;
-    for (const Corner corner : {Corner::low, Corner::high}) {
-      evaluator.set_buffers(corner);
-      lowest = std::min(lowest, gain_with_work(compute_s));
-    }
+    visit(Source::buffers, false, lowest_at_ends([&](Corner corner) {
+            evaluator.set_buffers(corner);
+            return gain_with_work(compute_s);
+          }));
     evaluator.set_buffers(Corner::nominal);
-    visit(Source::buffers, false, lowest);
   }
   evaluator.set_overhead(Corner::high);
   visit(Source::overhead, false, gain_with_work(compute_s));
@@ -169,9 +151,9 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
   evaluator.set_work(before, Corner::nominal, compute_s);
   visit(Source::body, false, gain());
   if (request.compute_s < 0) {
-    visit(Source::compute, false,
-          std::min(gain_with_work(compute_s_of(request, shape.piece, costs, Corner::low)),
-                   gain_with_work(compute_s_of(request, shape.piece, costs, Corner::high))));
+    visit(Source::compute, false, lowest_at_ends([&](Corner corner) {
+            return gain_with_work(compute_s_of(request, shape.piece, costs, corner));
+          }));
   }
 }
 
@@ -231,31 +213,26 @@ class Search {
  private:
   // What is predicted of loops out of step errs by this many margins of decisions.
   static constexpr double kOutOfStep = 2;
-  static constexpr double kFirstAbove = 1.5;  // the nearest of sizes that are a factor of two apart
 
   // Tries the sizes that `next` gives until it gives 0. None of them is sent by a protocol beyond
   // `outermost`.
   template <typename Next>
   void run(Next next, const MessageCosts& outermost, bool descending) {
-    int hopeless = 0;
-    double last_bound_s = 0;
+    SizeTrend trend(0);
     const MessageCosts* last_protocol = nullptr;
     for (uint64_t strip = next(); strip > 0; strip = next()) {
       const MessageCosts* const protocol = &evaluator_.link().at(strip + shape_.halo);
-      if (protocol != last_protocol) hopeless = 0;
+      if (protocol != last_protocol) trend.begin_protocol();
       last_protocol = protocol;
-      if (hopeless == kHopelessSizes) {
+      if (trend.is_hopeless()) {
         if (protocol == &outermost) return;
         continue;
       }
       const double least_before_s = least_s_;
-      const double bound_s = try_size(strip);
-      if (bound_s < least_before_s || bound_s < last_bound_s) {
-        hopeless = 0;
-      } else if (!descending || !buffers_matter_ || !evaluator_.smaller_is_cheaper(strip)) {
-        ++hopeless;
+      const bool worse = trend.add(try_size(strip), least_before_s);
+      if (worse && descending && buffers_matter_ && evaluator_.smaller_is_cheaper(strip)) {
+        trend.pardon();
       }
-      last_bound_s = bound_s;
     }
   }
 

@@ -106,6 +106,19 @@ struct StripCandidate {
   uint32_t window = 1;       ///< operations in flight; schedule B only
 };
 
+/// Buffers that a schedule has for the steps of a loop; B has `pipelined` of them, if that is not
+/// more.
+inline uint64_t slots_of(Schedule schedule, uint64_t pipelined, uint64_t steps) {
+  if (schedule == Schedule::vectorised) return 1;
+  return schedule == Schedule::all_issued || pipelined > steps ? steps : pipelined;
+}
+
+/// For strips: those in flight, and for gets the one that is computed on.
+inline uint64_t strip_slots(Direction direction, Schedule schedule, uint64_t window,
+                            uint64_t strips) {
+  return slots_of(schedule, window + (direction == Direction::get ? 1 : 0), strips);
+}
+
 /// A strip size whose cheapest schedule cannot be below `bound_s`, which exceeds the best so far.
 struct StripPruned {
   uint64_t strip_bytes = 0;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "optimizer/plan/step_costs.h"
 #include "optimizer/plan/strip_costs.h"
 #include "optimizer/plan/strip_shape.h"
 #include "optimizer/plan/strip_time.h"
@@ -74,11 +75,11 @@ class Evaluator {
     return t;
   }
   void set_messages(VectorisedTerms& t, Corner corner) const {
-    t.transfer = t.messages_last * blocking(t.message_bytes_last, corner);
-    if (t.messages > 0) t.transfer += t.messages * blocking(t.message_bytes, corner);
+    t.transfer = t.messages_last * message(t.message_bytes_last, corner).blocking_s();
+    if (t.messages > 0) t.transfer += t.messages * message(t.message_bytes, corner).blocking_s();
     if (request_.own_bytes == 0 || waits_for_peers(request_)) return;  // nothing hides under it
     const uint64_t first = t.messages > 0 ? t.message_bytes : t.message_bytes_last;
-    t.round_trip_first = round_trip(at(first, corner), static_cast<double>(first));
+    t.round_trip_first = message(first, corner).round_trip();
   }
   void set_work(VectorisedTerms& t, Corner corner, double compute_s) const {
     t.work = static_cast<double>(shape_.total) *
@@ -90,26 +91,24 @@ class Evaluator {
   /// one computes, the others' messages come. The one that is served last waits for all the others
   /// once, and later for the NIC only if that has more to do than each rank by itself.
   double vectorised_in_turns(const VectorisedTerms& t) const {
-    const MessageCosts& last = at(t.message_bytes_last, Corner::nominal);
-    const auto last_bytes = static_cast<double>(t.message_bytes_last);
-    const double last_alone = alone(last, last_bytes);
+    const TransferCosts last = message(t.message_bytes_last, Corner::nominal);
+    const double last_alone = alone_s(t.message_bytes_last);
     double transfer = t.messages_last * last_alone;
-    double nic = t.messages_last * gap(last, last_bytes);
+    double nic = t.messages_last * last.gap;
     double first_alone = last_alone;
-    double first = blocking(t.message_bytes_last, Corner::nominal);
+    double first = last.blocking_s();
     if (t.messages > 0) {
-      const auto bytes = static_cast<double>(t.message_bytes);
-      const MessageCosts& message = at(t.message_bytes, Corner::nominal);
-      first_alone = alone(message, bytes);
-      first = blocking(t.message_bytes, Corner::nominal);
+      const TransferCosts one = message(t.message_bytes, Corner::nominal);
+      first_alone = alone_s(t.message_bytes);
+      first = one.blocking_s();
       transfer += t.messages * first_alone;
-      nic += t.messages * gap(message, bytes);
+      nic += t.messages * one.gap;
     }
     const double own = t.own_work > t.round_trip_first ? t.own_work - t.round_trip_first : 0;
     const double work_last = t.work * (static_cast<double>(t.message_bytes_last - shape_.halo) /
                                        static_cast<double>(shape_.total));
     return std::max(transfer + first - first_alone + t.work + own,
-                    nic - gap(last, last_bytes) / nic_ranks_ + last_alone + work_last);
+                    nic - last.gap / nic_ranks_ + last_alone + work_last);
   }
 
   /// Everything of a strip size that both schedules share. With `whole_halo` every message carries
@@ -140,36 +139,23 @@ class Evaluator {
     return t;
   }
   void set_messages(CandidateTerms& t, Corner corner) const {
-    const MessageCosts& message = at(t.message_bytes, corner);
-    const auto bytes = static_cast<double>(t.message_bytes);
-    t.o = message.o(bytes);
-    t.r = retire(message, bytes);
-    const double way = wire(message, bytes, sharing(bytes));
-    t.filled = std::min(way, serve(message, bytes));
-    t.round_trip = way - t.filled;
-    t.gap = gap(message, bytes);
-    if (t.message_bytes_last == t.message_bytes) {
-      t.o_last = t.o;
-      t.r_last = t.r;
-      t.round_trip_last = t.round_trip;
-    } else {
-      const MessageCosts& short_message = at(t.message_bytes_last, corner);
-      const auto short_bytes = static_cast<double>(t.message_bytes_last);
-      t.o_last = short_message.o(short_bytes);
-      t.r_last = retire(short_message, short_bytes);
-      t.round_trip_last = round_trip(short_message, short_bytes);
+    const TransferCosts each = message(t.message_bytes, corner);
+    t.o = t.o_last = t.o_first = each.issue;
+    t.r = t.r_last = each.retire_and_serve();
+    t.filled = each.filled();
+    t.round_trip = t.round_trip_last = t.round_trip_first = each.round_trip();
+    t.gap = t.gap_first = each.gap;
+    if (t.message_bytes_last != t.message_bytes) {
+      const TransferCosts last = message(t.message_bytes_last, corner);
+      t.o_last = last.issue;
+      t.r_last = last.retire_and_serve();
+      t.round_trip_last = last.round_trip();
     }
-    if (t.message_bytes_first == t.message_bytes) {
-      t.o_first = t.o;
-      t.round_trip_first = t.round_trip;
-      t.gap_first = t.gap;
-    } else {
-      const MessageCosts& first = at(t.message_bytes_first, corner);
-      const auto first_bytes = static_cast<double>(t.message_bytes_first);
-      t.o_first = first.o(first_bytes);
-      t.round_trip_first =
-          std::max(0.0, wire(first, first_bytes, sharing(first_bytes)) - serve(message, bytes));
-      t.gap_first = gap(first, first_bytes);
+    if (t.message_bytes_first != t.message_bytes) {
+      const TransferCosts first = message(t.message_bytes_first, corner);
+      t.o_first = first.issue;
+      t.round_trip_first = std::max(0.0, first.way - each.serve);
+      t.gap_first = first.gap;
     }
   }
   /// The work of a strip when the loop uses `buffer_bytes` of buffers.
@@ -202,8 +188,7 @@ class Evaluator {
     const double each =
         message.o_base + message.r_base + serve + costs_.strip_overhead(Corner::nominal);
     const double served_per_byte = request_.surroundings.target_polls_only ? message.s_per_byte : 0;
-    const double per_byte =
-        sharing(static_cast<double>(shape_.block)) * message.G - served_per_byte;
+    const double per_byte = sharing(shape_.block) * message.G - served_per_byte;
     const auto all = static_cast<double>(shape_.block);
     return each < all * per_byte ? std::sqrt(static_cast<double>(shape_.total) * each / per_byte)
                                  : all;
@@ -221,8 +206,7 @@ class Evaluator {
   /// and buffers.
   double uncut(uint64_t strip, uint64_t buffer_bytes, double measured_s) const {
     const double saved = piece_touch_ - touch(strip, buffer_bytes, Corner::nominal);
-    return std::max(measured_s + saved * static_cast<double>(shape_.total),
-                    kLeastCompute * measured_s);
+    return compute_left(measured_s, -saved * static_cast<double>(shape_.total));
   }
 
   double all_issued(CandidateTerms& t) const {
@@ -315,8 +299,6 @@ class Evaluator {
   }
 
  private:
-  // However cheap data in a cache are, so much of the computation remains.
-  static constexpr double kLeastCompute = 0.1;
   static constexpr uint64_t kFewer = 4;
 
   // Seconds per byte that go into going through the data: the first time, out of a buffer of
@@ -337,8 +319,7 @@ class Evaluator {
                              ? piece_touch_
                              : touch(shape_.piece, shape_.piece + shape_.halo, corner);
     const double saved = whole - touch(strip, buffer_bytes, corner);
-    return std::max(uncut - saved, kLeastCompute * uncut) +
-           costs_.retire_into(buffer_bytes, corner);
+    return compute_left(uncut, saved) + costs_.retire_into(buffer_bytes, corner);
   }
 
   const MessageCosts& at(uint64_t bytes, Corner corner) const {
@@ -346,32 +327,14 @@ class Evaluator {
     return &message == replaced_ ? replacement_ : message;
   }
 
-  // With each message of its own a rank serves one of a peer's, where that takes its calls; if it
-  // has to wait for its own one, then meanwhile.
-  double serve(const MessageCosts& message, double bytes) const {
-    return request_.surroundings.target_polls_only ? message.s(bytes) : 0;
+  [[gnu::always_inline]] TransferCosts message(uint64_t bytes, Corner corner) const {
+    return message_costs(at(bytes, corner), static_cast<double>(bytes), nic_ranks_, sharing(bytes),
+                         request_.surroundings.target_polls_only);
   }
-  double retire(const MessageCosts& message, double bytes) const {
-    return message.r(bytes) + serve(message, bytes);
-  }
-  // The NIC's part takes as many times as long as ranks share it, whose loops do the same; and the
-  // bytes, as nodes share links.
-  double gap(const MessageCosts& message, double bytes) const {
-    return nic_ranks_ * message.g + sharing(bytes) * message.G * bytes;
-  }
-  double round_trip(const MessageCosts& message, double bytes) const {
-    return idle(message, bytes, sharing(bytes));
-  }
-  // The part of the time that a message is in flight which serving another one does not fill.
-  double idle(const MessageCosts& message, double bytes, double byte_factor) const {
-    return std::max(0.0, wire(message, bytes, byte_factor) - serve(message, bytes));
-  }
-  static double wire(const MessageCosts& message, double bytes, double byte_factor) {
-    return 2 * message.L + byte_factor * message.G * bytes;
-  }
-  double sharing(double bytes) const {
+  // How many times as long a byte takes as in a network without others.
+  double sharing(uint64_t bytes) const {
     if (load_.empty()) return nic_ranks_;
-    return nic_ranks_ * load_.slowdown(request_.surroundings.load, static_cast<uint64_t>(bytes));
+    return nic_ranks_ * load_.slowdown(request_.surroundings.load, bytes);
   }
 
   // If `in_flight` strips are issued, those of the second and later ranks may be served first.
@@ -387,9 +350,7 @@ class Evaluator {
     }
     if (request_.peers < 2) return;
     if (finds_others(request_)) {
-      const auto bytes = static_cast<double>(t.message_bytes);
-      const MessageCosts& message = at(t.message_bytes, Corner::nominal);
-      t.others += (kSlack - 1) * wire(message, bytes, sharing(bytes));
+      t.others += (kSlack - 1) * message(t.message_bytes, Corner::nominal).way;
     }
     const double per_peer = t.strips_per_peer;
     if (in_flight > per_peer) t.lag += (std::ceil(in_flight / per_peer) - 1) * per_peer * t.gap;
@@ -401,15 +362,10 @@ class Evaluator {
   }
 
   // The time of a message of a rank that has the NIC to itself.
-  double alone(const MessageCosts& message, double bytes) const {
-    return message.o(bytes) + idle(message, bytes, sharing(bytes) / nic_ranks_) +
-           retire(message, bytes);
-  }
-
-  double blocking(uint64_t bytes, Corner corner) const {
-    const MessageCosts& message = at(bytes, corner);
-    const auto size = static_cast<double>(bytes);
-    return message.o(size) + round_trip(message, size) + retire(message, size);
+  double alone_s(uint64_t bytes) const {
+    return message_costs(at(bytes, Corner::nominal), static_cast<double>(bytes), 1,
+                         sharing(bytes) / nic_ranks_, request_.surroundings.target_polls_only)
+        .blocking_s();
   }
 
   const StripRequest& request_;

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/test_size.h"
+#include "optimizer/plan/step_costs.h"
 #include "optimizer/plan/strip_fixture.h"
 
 namespace stripline::plan::detail {
@@ -50,7 +52,7 @@ TEST(Sizes, OfLoopsWithSmallBuffersAreWhatFillsThem) {
 TEST(Sizes, DescendInWholeGranulesWithoutRepeats) {
   RandomCases draw(11);
   const std::vector<uint64_t> switches{100, 256, 4096, 65536};
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < cases_here(20000); ++i) {
     StripRequest request;
     request.element_bytes = 1 + draw.below(64);
     request.granule_elements = 1 + draw.below(2) * draw.below(300);
@@ -71,6 +73,47 @@ TEST(Sizes, DescendInWholeGranulesWithoutRepeats) {
     EXPECT_LE(count, Sizes::kMost) << "case " << i;
     if (HasFailure()) return;
   }
+}
+
+TEST(SizeTrend, EndsAfterTwoSizesThatAreEverWorse) {
+  SizeTrend trend(0);
+  EXPECT_TRUE(trend.add(3, 1));
+  EXPECT_FALSE(trend.add(2, 1));  // than the one before
+  EXPECT_TRUE(trend.add(4, 1));
+  EXPECT_FALSE(trend.is_hopeless());
+  EXPECT_TRUE(trend.add(5, 1));
+  EXPECT_TRUE(trend.is_hopeless());
+  trend.begin_protocol();
+  EXPECT_FALSE(trend.is_hopeless());
+  trend.add(6, 1);
+  trend.add(7, 1);
+  trend.pardon();
+  EXPECT_FALSE(trend.is_hopeless());
+  EXPECT_FALSE(trend.add(0.5, 1));
+}
+
+TEST(MessageCosts, AreThoseOfAMessageAloneUnlessRanksShareOrServe) {
+  const cost::MessageCosts message{.o_base = 1,
+                                   .o_per_byte = 0.5,
+                                   .L = 8,
+                                   .g = 3,
+                                   .G = 0.25,
+                                   .r_base = 2,
+                                   .r_per_byte = 0.125,
+                                   .s_base = 5,
+                                   .s_per_byte = 0.5};
+  const TransferCosts alone = message_costs(message, 16, 1, 1, false);
+  EXPECT_EQ(alone.blocking_s(), message.blocking(16));
+  EXPECT_EQ(alone.gap, message.gap(16));
+  // The NIC takes as long as for four messages, a byte eight times as long.
+  const TransferCosts shared = message_costs(message, 16, 4, 8, true);
+  EXPECT_EQ(shared.gap, 4 * message.g + 8 * message.G * 16);
+  EXPECT_EQ(shared.way, 2 * message.L + 8 * message.G * 16);
+  // A peer's message is served while this one is in flight.
+  EXPECT_EQ(shared.filled(), message.s(16));
+  EXPECT_EQ(shared.blocking_s(), message.o(16) + shared.way + message.r(16));
+  const TransferCosts busy = message_costs({.s_base = 5}, 16, 1, 1, true);
+  EXPECT_EQ(busy.round_trip(), 0);
 }
 
 }  // namespace

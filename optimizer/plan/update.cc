@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "optimizer/model/paths.h"
 #include "optimizer/plan/perturbed.h"
 #include "optimizer/plan/strip_costs.h"
 #include "optimizer/plan/update_mechanism.h"
@@ -18,6 +19,9 @@ using cost::MessageCosts;
 
 // The size of the message that asks for an atomic operation, and of its answer.
 constexpr uint64_t kSmallMessageBytes = 32;
+// Hops that a program has set are within nodes first, unless that takes more than this number of
+// times as many destinations.
+constexpr uint32_t kMostOfNodes = 2;
 
 // The smallest number whose power `hops` is not below `ranks`.
 uint32_t side_of(uint32_t ranks, uint32_t hops) {
@@ -51,7 +55,7 @@ double remote_cells(const UpdateRequest& request) {
 
 // What a byte of a buffer takes, as there are many.
 uint64_t memory_per_byte(const UpdateRequest& request, const UpdateCandidate& candidate) {
-  return update_buffers(request.ranks, candidate.hops) *
+  return update_buffers(request.ranks, candidate.hops, update_row(request, candidate)) *
          (candidate.merges ? kMergingUpdateBuffers : 1);
 }
 
@@ -80,6 +84,8 @@ bool allowed(const UpdateRequest& request, const UpdateCandidate& candidate) {
   if (candidate.hops < 1 || candidate.hops > std::min(request.most_hops, kMostUpdateHops))
     return false;
   if (candidate.hops > 1 && request.ranks < 1U << candidate.hops) return false;
+  if (candidate.by_nodes && !update_grid_has_row(request.ranks, candidate.hops, request.node_ranks))
+    return false;
   if (candidate.merges && (request.separate || request.fetches)) return false;
   return candidate.buffer_bytes > 0 && candidate.buffer_bytes <= request.message_bytes &&
          memory_of(request, candidate) <= request.max_buffer_bytes;
@@ -114,7 +120,8 @@ class Evaluator {
         own_(static_cast<double>(request.updates - request.remote())),
         hot_(busiest(request)),
         apply_s_(costs.apply(request.span_bytes, items_)),
-        small_(message_at(costs.am(), kSmallMessageBytes, ends)) {}
+        small_(message_at(costs.am(), kSmallMessageBytes, ends)),
+        node_small_(message_at(costs.node_am(), kSmallMessageBytes, ends)) {}
 
   double seconds(const UpdateCandidate& candidate) const {
     const double own_s = own_ * apply_s_;
@@ -139,7 +146,7 @@ class Evaluator {
   // that fill a buffer, enough are of the same cells.
   bool merges(const UpdateCandidate& candidate) const {
     if (!candidate.merges) return false;
-    const double destinations = update_destinations(request_.ranks, candidate.hops);
+    const double destinations = this->destinations(candidate);
     const double room = items_of_buffer(candidate);
     const double cells = remote_cells(request_) / destinations;
     const double updates = remote_ / destinations;
@@ -162,12 +169,20 @@ class Evaluator {
   // What stands for the memory of all owners.
   double array_bytes() const { return others(request_) * static_cast<double>(request_.span_bytes); }
 
+  double destinations(const UpdateCandidate& candidate) const {
+    return update_destinations(request_.ranks, candidate.hops, update_row(request_, candidate));
+  }
+
   // A small message and its answer, each of which waits until it is looked for.
-  double trip() const {
-    return 2 * (small_.one_way(kSmallMessageBytes) + request_.surroundings.service_delay_s);
+  double trip() const { return trip(small_); }
+  double trip(const MessageCosts& small) const {
+    return 2 * (small.one_way(kSmallMessageBytes) + request_.surroundings.service_delay_s);
   }
   // What serving such a message takes of its target.
-  double serve_trip() const { return small_.r(kSmallMessageBytes) + small_.o(kSmallMessageBytes); }
+  double serve_trip() const { return serve_trip(small_); }
+  double serve_trip(const MessageCosts& small) const {
+    return small.r(kSmallMessageBytes) + small.o(kSmallMessageBytes);
+  }
   double serve(const MessageCosts& message, double bytes) const {
     return request_.surroundings.target_polls_only ? message.s(bytes) : 0;
   }
@@ -249,21 +264,22 @@ class Evaluator {
   // all but some of what a rank sends before it takes more; and of small messages, of which one
   // says that something is in a slot, it takes some at a time to each peer. As all of them come
   // back at about the same time, those that follow wait for a whole round.
-  double waiting(double messages, double peers, const MessageCosts& put, double bytes) const {
+  double waiting(double messages, double peers, const MessageCosts& put, double bytes,
+                 const cost::LinkCosts& am, const MessageCosts& small) const {
     const auto rounds = [](double count, uint64_t at_a_time) {
       return std::floor(std::max(0.0, count - 1) / static_cast<double>(at_a_time));
     };
     const double to_peer = std::ceil(messages / peers);
     const double put_s = put.blocking(bytes) + delay();
-    const uint64_t words_at_a_time = std::max<uint64_t>(costs_.am().queue_depth(), 1);
-    return std::max({rounds(to_peer, kLandingSlots) * (put_s + trip()),
+    const uint64_t words_at_a_time = std::max<uint64_t>(am.queue_depth(), 1);
+    return std::max({rounds(to_peer, kLandingSlots) * (put_s + trip(small)),
                      rounds(messages, kSpareUpdateBuffers) * put_s,
-                     rounds(to_peer, words_at_a_time) * small_.blocking(kSmallMessageBytes)});
+                     rounds(to_peer, words_at_a_time) * small.blocking(kSmallMessageBytes)});
   }
 
   double buffers(const UpdateCandidate& candidate) const {
-    const auto grid = update_grid(request_.ranks, candidate.hops);
-    const double destinations = update_destinations(request_.ranks, candidate.hops);
+    const auto grid = update_grid(request_.ranks, candidate.hops, update_row(request_, candidate));
+    const double destinations = this->destinations(candidate);
     const bool summing = sums(candidate);
     const bool merging = summing || merges(candidate);
     UpdateCandidate carried_out = candidate;
@@ -277,6 +293,10 @@ class Evaluator {
     const double ranks = std::max(request_.ranks, 2U);
     const double room = items_of_buffer(candidate);
     double sent_s = remote_ * in_s + (summing ? leaving.items * append_s : 0);
+    // What leaves has not found another one of its cell.
+    if (merging && !summing && costs_.has_misses()) {
+      sent_s += leaving.items * (costs_.miss(memory_bytes, items_) - in_s);
+    }
     const double own_s = own_ * apply_s_;
     double came_s = leaving.items * leaving.cells * apply_s_;
     double nic_s = 0;
@@ -294,22 +314,28 @@ class Evaluator {
                                              : std::min(peers, std::max(items, 1.0));
       const double bytes = total_bytes / messages;
       // A put into a slot of the owner, a message that says so, and one that gives the slot back.
-      const MessageCosts put = message_at(costs_.put(), bytes, ends_);
+      const bool in_node = candidate.by_nodes && hop == 0;
+      const bool by_nic = !in_node || !costs_.has_node();
+      const MessageCosts put = message_at(in_node ? costs_.node_put() : costs_.put(), bytes, ends_);
+      const MessageCosts& small = in_node ? node_small_ : small_;
+      const cost::LinkCosts& am = in_node ? costs_.node_am() : costs_.am();
       moves += items;
-      sent_s += messages * (put.o(bytes) + put.r(bytes) + serve_trip());
-      came_s += messages * (serve(put, bytes) + serve_trip());
-      nic_s += messages * (put.gap(bytes) + 2 * small_.gap(kSmallMessageBytes));
-      last_s += put.G * bytes;
-      wait_s = std::max(wait_s, waiting(messages, peers, put, bytes));
-      tail_s += put.o(bytes) + put.L + put.G * bytes + small_.one_way(kSmallMessageBytes) +
+      sent_s += messages * (put.o(bytes) + put.r(bytes) + serve_trip(small));
+      came_s += messages * (serve(put, bytes) + serve_trip(small));
+      if (by_nic) {
+        nic_s += messages * (put.gap(bytes) + 2 * small.gap(kSmallMessageBytes));
+        last_s += put.G * bytes;
+      }
+      wait_s = std::max(wait_s, waiting(messages, peers, put, bytes, am, small));
+      tail_s += put.o(bytes) + put.L + put.G * bytes + small.one_way(kSmallMessageBytes) +
                 request_.surroundings.service_delay_s;
       if (!request_.fetches) continue;
       // The answer has the old values, which go to where the program wants them.
       const double answer_bytes = items / messages * request_.item_bytes;
-      const MessageCosts answer = message_at(costs_.am(), answer_bytes, ends_);
+      const MessageCosts answer = message_at(am, answer_bytes, ends_);
       came_s += messages * answer.o(answer_bytes);
       sent_s += messages * answer.r(answer_bytes);
-      nic_s += messages * answer.gap(answer_bytes);
+      if (by_nic) nic_s += messages * answer.gap(answer_bytes);
       tail_s += answer.one_way(answer_bytes) + request_.surroundings.service_delay_s;
     }
     const double forwarded = std::max(0.0, moves - leaving.items);
@@ -329,6 +355,7 @@ class Evaluator {
   double hot_;
   double apply_s_;
   MessageCosts small_;
+  MessageCosts node_small_;
 };
 
 UpdateCandidate baseline_way(const UpdateRequest& request) {
@@ -347,23 +374,35 @@ UpdateCandidate baseline_way(const UpdateRequest& request) {
 
 }  // namespace
 
-std::array<uint32_t, kMostUpdateHops> update_grid(uint32_t ranks, uint32_t hops) noexcept {
+bool update_grid_has_row(uint32_t ranks, uint32_t hops, uint32_t row) noexcept {
+  if (row < 2 || hops < 2) return false;
+  const uint64_t rows = (uint64_t{ranks} + row - 1) / row;
+  return rows >= uint64_t{1} << (hops - 1);
+}
+
+std::array<uint32_t, kMostUpdateHops> update_grid(uint32_t ranks, uint32_t hops,
+                                                  uint32_t row) noexcept {
   std::array<uint32_t, kMostUpdateHops> grid{1, 1, 1};
-  for (uint32_t hop = 0; hop < hops; ++hop) {
+  uint32_t hop = 0;
+  if (update_grid_has_row(ranks, hops, row)) {
+    grid[hop++] = row;
+    ranks = (ranks + row - 1) / row;
+  }
+  for (; hop < hops; ++hop) {
     grid[hop] = side_of(std::max(ranks, 1U), hops - hop);
     ranks = (ranks + grid[hop] - 1) / grid[hop];
   }
   return grid;
 }
 
-uint32_t update_destinations(uint32_t ranks, uint32_t hops) noexcept {
+uint32_t update_destinations(uint32_t ranks, uint32_t hops, uint32_t row) noexcept {
   uint32_t destinations = 0;
-  for (const uint32_t side : update_grid(ranks, hops)) destinations += side - 1;
+  for (const uint32_t side : update_grid(ranks, hops, row)) destinations += side - 1;
   return std::max(destinations, 1U);
 }
 
-uint32_t update_buffers(uint32_t ranks, uint32_t hops) noexcept {
-  return update_destinations(ranks, hops) * (hops > 1 ? 2 : 1) + 1 + kSpareUpdateBuffers;
+uint32_t update_buffers(uint32_t ranks, uint32_t hops, uint32_t row) noexcept {
+  return update_destinations(ranks, hops, row) * (hops > 1 ? 2 : 1) + 1 + kSpareUpdateBuffers;
 }
 
 uint64_t largest_update_buffer(const UpdateRequest& request,
@@ -406,15 +445,16 @@ ExpectedEncoding expected_encoding(double density, bool has_identity,
   return seconds(covered) < seconds(pairs) ? covered : pairs;
 }
 
+template <typename ParameterOf>
 UpdateCosts::Tables UpdateCosts::compile(const model::TunedModel& model,
-                                         model::Parameter model::UpdatePoint::*parameter) {
+                                         const ParameterOf& parameter_of) {
   Tables tables;
   if (!model.update) return tables;
   for (size_t corner = 0; corner < cost::kCorners; ++corner) {
     std::vector<cost::CurveValue> values;
     for (const model::UpdatePoint& point : model.update->items) {
       values.push_back(
-          {point.span_bytes, cost::at_corner(point.*parameter, static_cast<Corner>(corner))});
+          {point.span_bytes, cost::at_corner(parameter_of(point), static_cast<Corner>(corner))});
     }
     tables[corner] = cost::OctaveTable(values);
   }
@@ -427,11 +467,20 @@ UpdateCosts::UpdateCosts(const model::TunedModel& model, const model::PathModel&
       am_(path.am.value_or(model::OperationModel{})),
       get_(path.get.value_or(model::OperationModel{})),
       put_(path.put.value_or(model::OperationModel{})),
-      append_(compile(model, &model::UpdatePoint::append_s)),
-      merge_(compile(model, &model::UpdatePoint::merge_s)),
-      apply_(compile(model, &model::UpdatePoint::apply_s)),
+      append_(compile(model, [](const auto& point) { return point.append_s; })),
+      merge_(compile(model, [](const auto& point) { return point.merge_s; })),
+      miss_(compile(model, [](const auto& point) { return point.miss_s.value_or(point.merge_s); })),
+      apply_(compile(model, [](const auto& point) { return point.apply_s; })),
       minimum_gain_(kDefaultMinimumGain) {
+  const auto node = model.network.find(std::string(model::path_name(model::Path::mapped)));
+  if (node != model.network.end() && node->second.am && node->second.put) {
+    node_am_.emplace(*node->second.am);
+    node_put_.emplace(*node->second.put);
+  }
   if (!model.update) return;
+  has_misses_ = std::ranges::any_of(model.update->items, [](const model::UpdatePoint& point) {
+    return point.miss_s.has_value();
+  });
   provider_ = model.update->provider_s;
   messages_ = model.update->message_s;
   if (model.update->minimum_gain) minimum_gain_ = model.update->minimum_gain->value;
@@ -492,12 +541,19 @@ UpdatePlan set_update(const UpdateRequest& request, const UpdateSetting& set) no
   UpdateCandidate candidate = baseline_way(request);
   if (set.hops != 0) {
     candidate.hops = std::min(set.hops, request.most_hops);
+    // Unless that takes far more buffers.
+    candidate.by_nodes = update_grid_has_row(request.ranks, candidate.hops, request.node_ranks) &&
+                         update_destinations(request.ranks, candidate.hops, request.node_ranks) <=
+                             kMostOfNodes * update_destinations(request.ranks, candidate.hops);
     candidate.buffer_bytes = largest_update_buffer(request, candidate);
   }
   if (set.buffer_bytes != 0)
     candidate.buffer_bytes = std::min(candidate.buffer_bytes, set.buffer_bytes);
   if (set.method != UpdateMethod::automatic) candidate.method = set.method;
-  if (candidate.method != UpdateMethod::buffers) candidate.hops = 1;
+  if (candidate.method != UpdateMethod::buffers) {
+    candidate.hops = 1;
+    candidate.by_nodes = false;
+  }
   return force_update(request, nullptr, candidate);
 }
 

@@ -79,6 +79,9 @@ struct UpdateRequest {
   bool provider = false;         ///< the fabric has this as an atomic operation
   bool buffers_only = false;     ///< the caller has no other method
   uint32_t most_hops = kMostUpdateHops;
+  /// Ranks of a node that reach each other's memory: as many on each one, but for the last, and
+  /// numbered one after the other; 1: they do not, or are placed otherwise.
+  uint32_t node_ranks = 1;
   /// What one message takes: no buffer is larger.
   uint64_t message_bytes = kMostUpdateBufferBytes;
   /// Memory for buffers that the plan may use.
@@ -96,6 +99,9 @@ struct UpdateCandidate {
   bool merges = false;
   uint32_t hops = 1;
   uint64_t buffer_bytes = 0;  ///< of one destination
+  /// One of the hops is within a node: the first one, to the rank there that sends to the owner's
+  /// node, or the last one from the last node, which may have fewer ranks.
+  bool by_nodes = false;
   bool operator==(const UpdateCandidate&) const = default;
 };
 
@@ -126,12 +132,21 @@ class UpdateCosts {
   const cost::LinkCosts& am() const { return am_; }
   const cost::LinkCosts& get() const { return get_; }
   const cost::LinkCosts& put() const { return put_; }
+  /// Messages to other ranks of a node; those of the path itself where the model has no other.
+  const cost::LinkCosts& node_am() const { return node_am_ ? *node_am_ : am_; }
+  const cost::LinkCosts& node_put() const { return node_put_ ? *node_put_ : put_; }
+  bool has_node() const { return node_put_.has_value(); }
   double append(uint64_t span_bytes, cost::Corner corner) const {
     return append_[static_cast<size_t>(corner)].at(span_bytes);
   }
   double merge(uint64_t span_bytes, cost::Corner corner) const {
     return merge_[static_cast<size_t>(corner)].at(span_bytes);
   }
+  /// What finds no update of its cell in the buffer; as merge() where the model does not say.
+  double miss(uint64_t span_bytes, cost::Corner corner) const {
+    return miss_[static_cast<size_t>(corner)].at(span_bytes);
+  }
+  bool has_misses() const { return has_misses_; }
   double apply(uint64_t span_bytes, cost::Corner corner) const {
     return apply_[static_cast<size_t>(corner)].at(span_bytes);
   }
@@ -142,32 +157,44 @@ class UpdateCosts {
 
  private:
   using Tables = std::array<cost::OctaveTable, cost::kCorners>;
-  static Tables compile(const model::TunedModel& model,
-                        model::Parameter model::UpdatePoint::*parameter);
+  template <typename ParameterOf>
+  static Tables compile(const model::TunedModel& model, const ParameterOf& parameter_of);
 
   bool has_buffers_;
   bool has_locks_;
   cost::LinkCosts am_;
   cost::LinkCosts get_;
   cost::LinkCosts put_;
+  std::optional<cost::LinkCosts> node_am_;  // with node_put_, or neither
+  std::optional<cost::LinkCosts> node_put_;
   Tables append_;
   Tables merge_;
+  Tables miss_;
   Tables apply_;
+  bool has_misses_ = false;
   std::optional<model::Parameter> provider_;
   std::optional<model::Parameter> messages_;
   double minimum_gain_;
 };
 
 /// Destinations of a rank whose updates make `hops` hops, 1 to kMostUpdateHops: the other ranks of
-/// the rows of a grid that has as many dimensions, which are about equally long.
-uint32_t update_destinations(uint32_t ranks, uint32_t hops) noexcept;
+/// the rows of a grid that has as many dimensions, which are about equally long. `row`: the length
+/// of the first one, that of a node; 1: it is as long as the others.
+uint32_t update_destinations(uint32_t ranks, uint32_t hops, uint32_t row = 1) noexcept;
 /// The dimensions of that grid, of which the first ones may be longer by one; 1 beyond `hops`.
-std::array<uint32_t, kMostUpdateHops> update_grid(uint32_t ranks, uint32_t hops) noexcept;
+std::array<uint32_t, kMostUpdateHops> update_grid(uint32_t ranks, uint32_t hops,
+                                                  uint32_t row = 1) noexcept;
+/// True if a grid whose first rows are this long has as many dimensions.
+bool update_grid_has_row(uint32_t ranks, uint32_t hops, uint32_t row) noexcept;
+/// The length of the first row that a candidate asks for.
+inline uint32_t update_row(const UpdateRequest& request, const UpdateCandidate& candidate) {
+  return candidate.by_nodes ? request.node_ranks : 1;
+}
 
 /// Buffers of a rank whose updates make `hops` hops: of each destination, of its own cells, of
 /// each destination again for what others send on through it, where there are several hops, and
 /// spare ones.
-uint32_t update_buffers(uint32_t ranks, uint32_t hops) noexcept;
+uint32_t update_buffers(uint32_t ranks, uint32_t hops, uint32_t row = 1) noexcept;
 /// What a message and the memory of a request leave for a buffer of such a candidate.
 uint64_t largest_update_buffer(const UpdateRequest& request, const UpdateCandidate& way) noexcept;
 

@@ -30,14 +30,16 @@ std::string_view words_of(const UpdateCandidate& candidate) {
   return candidate.merges ? "merged in buffers" : "in buffers";
 }
 
-std::string hops_text(uint32_t hops) {
-  return hops == 1 ? std::string() : ", " + std::to_string(hops) + " hops";
+std::string hops_text(const UpdateCandidate& candidate) {
+  if (candidate.hops == 1) return {};
+  return ", " + std::to_string(candidate.hops) + " hops" +
+         (candidate.by_nodes ? ", one within a node" : "");
 }
 
 }  // namespace
 
 std::span<const Field<Update>> UpdateMechanism::fields() {
-  static constexpr std::array<Field<Update>, 18> kFields = {
+  static constexpr std::array<Field<Update>, 19> kFields = {
       field<Update, &Update::updates>("updates", "--updates", "{} updates",
                                       "Updates that a rank makes until they are to be complete")
           .within(1, kMostNumber)
@@ -88,6 +90,10 @@ std::span<const Field<Update>> UpdateMechanism::fields() {
       field<Update, &Update::most_hops>("most_hops", "--most-hops", nullptr,
                                         "The most hops that updates in buffers may make")
           .within(1, kMostUpdateHops),
+      field<Update, &Update::node_ranks>(
+          "node_ranks", "--node-ranks", ", {} to a node",
+          "Ranks of a node that reach each other's memory, numbered one after the other")
+          .within(1, model::kMaxRanks),
       bytes<Update, &Update::message_bytes>("message_bytes", "--message", nullptr,
                                             "The most that one message takes: no buffer is larger")
           .from(1),
@@ -117,9 +123,9 @@ void UpdateMechanism::show(const Update&, const UpdatePlan& plan, Row& row) {
   if (candidate.method != UpdateMethod::buffers) return;
   row.flag("merges", candidate.merges)
       .bytes("buffer_bytes", candidate.buffer_bytes, " of {}")
-      .number("hops", candidate.hops)
-      .say(hops_text(candidate.hops))
-      .bytes("memory_bytes", plan.memory_bytes, ", {} together");
+      .number("hops", candidate.hops);
+  if (candidate.by_nodes) row.flag("by_nodes", true);
+  row.say(hops_text(candidate)).bytes("memory_bytes", plan.memory_bytes, ", {} together");
 }
 
 std::string UpdateMechanism::brief(const UpdatePlan& plan, std::string_view why) {
@@ -127,7 +133,7 @@ std::string UpdateMechanism::brief(const UpdatePlan& plan, std::string_view why)
   std::string text(words_of(candidate));
   if (candidate.method == UpdateMethod::buffers) {
     text = exact_bytes_text(candidate.buffer_bytes) + (candidate.merges ? " merged" : "") +
-           hops_text(candidate.hops);
+           hops_text(candidate);
   }
   return text + ", " + std::string(why);
 }
@@ -158,6 +164,10 @@ void UpdateMechanism::add_to(Explained<UpdateMechanism>& e, const Update& reques
                "an update takes {} into a buffer")
       .seconds("merge_s", costs->merge(of_best.memory_bytes, nominal), ", {} merged")
       .seconds("apply_s", costs->apply(request.span_bytes, nominal), ", {} to its cell");
+  if (costs->has_misses()) {
+    e.model.seconds("miss_s", costs->miss(of_best.memory_bytes, nominal),
+                    ", {} if it is looked for and not found");
+  }
   if (costs->has_provider()) {
     e.model.seconds("provider_s", costs->provider(nominal), ", {} by the fabric");
   }

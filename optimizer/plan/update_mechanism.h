@@ -47,6 +47,7 @@ struct UpdateMechanism : AsAsked<UpdateRequest> {
         for (uint64_t bytes = kLeastUpdateBufferBytes; bytes <= kMostUpdateBufferBytes;
              bytes *= 2) {
           try_out({UpdateMethod::buffers, merges, hops, bytes});
+          if (request.node_ranks > 1) try_out({UpdateMethod::buffers, merges, hops, bytes, true});
         }
       }
     }

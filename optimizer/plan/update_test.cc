@@ -1,6 +1,8 @@
 #include "optimizer/plan/update.h"
 
+#include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -33,6 +35,47 @@ TEST(UpdateGrid, HoldsAllRanksAndLeavesFewDestinations) {
   EXPECT_EQ(update_destinations(64, 2), 14U);
   EXPECT_EQ(update_destinations(64, 3), 9U);
   EXPECT_EQ(update_grid(1U << 20, 2)[0], 1024U);
+}
+
+TEST(UpdateGrid, HasNodesAsItsFirstRows) {
+  using Sides = std::array<uint32_t, kMostUpdateHops>;
+  EXPECT_EQ(update_grid(64, 2, 4), (Sides{4, 16, 1}));
+  EXPECT_EQ(update_grid(64, 3, 4), (Sides{4, 4, 4}));
+  EXPECT_EQ(update_grid(63, 2, 16), (Sides{16, 4, 1}));
+  // Too few nodes for a dimension of their own.
+  EXPECT_FALSE(update_grid_has_row(64, 2, 64));
+  EXPECT_FALSE(update_grid_has_row(64, 3, 32));
+  EXPECT_EQ(update_grid(64, 3, 32), update_grid(64, 3));
+  EXPECT_EQ(update_grid(64, 1, 4), update_grid(64, 1));
+}
+
+// A hop within a node takes what messages within nodes take, and nothing of the network card.
+TEST(UpdatePlan, MakesOneHopWithinNodesWhereThatTakesLess) {
+  model::TunedModel m = model::example_model();
+  m.network["intra-node"] = m.network.at("inter-node");
+  for (auto* const operation : {&*m.network["intra-node"].put, &*m.network["intra-node"].am}) {
+    for (model::Segment& segment : operation->segments) {
+      segment.o_base_s = segment.L_s = segment.g_s = segment.G_s_per_byte =
+          model::example_parameter(1e-12);
+    }
+  }
+  const UpdateCosts costs = update_costs_of(m);
+  UpdateRequest request = histogram();
+  request.node_ranks = 8;
+  const UpdateCandidate apart{.merges = true, .hops = 2, .buffer_bytes = 8192};
+  UpdateCandidate by_nodes = apart;
+  by_nodes.by_nodes = true;
+  EXPECT_LT(predict_update(request, costs, by_nodes), predict_update(request, costs, apart));
+  EXPECT_TRUE(possible_update(request, &costs, by_nodes));
+  request.node_ranks = 1;
+  EXPECT_FALSE(possible_update(request, &costs, by_nodes));
+  // What a program sets is by nodes, too, where that does not take far more buffers.
+  for (const auto& [ranks, expected] : {std::pair(8U, true), std::pair(2U, false)}) {
+    request.node_ranks = ranks;
+    const auto [in_two, memory, reason, seconds, before_s, gain] = set_update(request, {.hops = 2});
+    EXPECT_EQ(in_two.by_nodes, expected) << ranks;
+    EXPECT_EQ(in_two.hops, 2U);
+  }
 }
 
 TEST(UpdatePlan, IsInBuffersWithoutAModel) {
@@ -112,6 +155,30 @@ TEST(UpdatePlan, MergesWhereCellsAreUpdatedAgainAndAgain) {
   request.separate = false;
   request.fetches = true;
   EXPECT_FALSE(plan_update(request, &costs).way.merges);
+}
+
+// An update that is looked for and not found takes what the model says of it.
+TEST(UpdatePlan, CountsUpdatesThatMeetNoneOfTheirCell) {
+  model::TunedModel m = model::example_model();
+  UpdateRequest request = histogram();
+  request.ranks = 4;
+  request.updates = 1 << 20;
+  const UpdateCandidate merging{.merges = true, .buffer_bytes = kMostUpdateBufferBytes};
+  const auto seconds = [&](double of_merge, double of_miss) {
+    for (model::UpdatePoint& point : m.update->items) {
+      point.merge_s = model::example_parameter(of_merge, 0);
+      point.miss_s.reset();
+      if (of_miss > 0) point.miss_s = model::example_parameter(of_miss, 0);
+    }
+    return predict_update(request, update_costs_of(m), merging);
+  };
+  request.cells = 4096;  // most meet another one
+  const double as_hits_s = seconds(50e-9, 0);
+  EXPECT_NEAR(seconds(50e-9, 50e-9), as_hits_s, 1e-9 * as_hits_s);
+  const double with_misses_s = seconds(50e-9, 500e-9);
+  EXPECT_GT(with_misses_s, as_hits_s);
+  // Few of them take that.
+  EXPECT_LT(with_misses_s, as_hits_s + 0.5 * static_cast<double>(request.updates) * 450e-9);
 }
 
 // Merging takes time, and makes values that differ.

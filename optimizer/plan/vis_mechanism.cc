@@ -74,7 +74,7 @@ Result<VisRequest> VisMechanism::request_of(const AskedVis& asked) {
   if (asked.region_bytes > kMostExtent || asked.extent_bytes > kMostExtent ||
       asked.regions > kMostExtent / std::max({stride, asked.region_bytes, uint64_t{1}})) {
     return refused(
-        "the regions span more than 16 TiB, which is the most that a segment has; take fewer "
+        "the regions span more than 16 TiB, which no segment has; take fewer "
         "--regions, or a smaller --region-bytes, --stride or --extent");
   }
   if (!by_stride && asked.extent_bytes < asked.region_bytes) {

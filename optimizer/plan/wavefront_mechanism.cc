@@ -50,7 +50,7 @@ std::span<const Field<Stage>> WavefrontMechanism::fields() {
 Result<Stage> WavefrontMechanism::request_of(const Stage& asked) {
   if (asked.lines > kMostExtent / std::max<uint64_t>(asked.line_bytes, 1)) {
     return Error(ErrorCode::invalid_argument,
-                 "a stage leaves more than 16 TiB, which is the most that a segment has; take "
+                 "a stage leaves more than 16 TiB, which no segment has; take "
                  "fewer --lines, or smaller --line-bytes");
   }
   return asked;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -34,6 +35,14 @@ struct Candidate {
 
 /// True if both are the same algorithm with the same segments.
 bool same(const Candidate& a, const Candidate& b);
+
+/// Control variables of candidates in another version than that whose numbers candidates have.
+struct Renumbering {
+  /// From a variable and a candidate's number to the version's, where they differ.
+  std::map<std::pair<std::string, int64_t>, int64_t> numbers;
+  /// Variables that the version lacks, or that lack a word of a candidate.
+  std::set<std::string> unknown;
+};
 
 /// What users and the installed version allow.
 struct Safety {

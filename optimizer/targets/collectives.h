@@ -50,11 +50,21 @@ bool has_operation(Collective collective);
 struct Cell {
   Collective collective = Collective::allreduce;
   uint32_t ranks = 2;
-  uint32_t ranks_per_node = 2;
+  uint32_t ranks_per_node = 2;  ///< as the target sees it: `ranks`, or 1
   /// What the caller names by count and type: of alltoall, allgather, gather and scatter what goes
   /// between two ranks; of reduce_scatter what each rank keeps; else the whole buffer. 0: barrier.
   uint64_t bytes = 8;
   auto operator<=>(const Cell&) const = default;
 };
+
+/// False: each rank is on a node of its own.
+constexpr bool is_one_node(const Cell& cell) { return cell.ranks_per_node != 1; }
+
+/// This cell with another number of ranks: on one node, too, if it was, else with as many on each.
+constexpr Cell with_ranks(Cell cell, uint32_t ranks) {
+  if (is_one_node(cell)) cell.ranks_per_node = ranks;
+  cell.ranks = ranks;
+  return cell;
+}
 
 }  // namespace stripline::targets

@@ -61,5 +61,48 @@ TEST(ClosedRules, RootedOnesDependOnNoSize) {
   EXPECT_EQ(id_for(rules, 3, 8), 0);
 }
 
+TEST(ClosedRules, SayWhetherTheirRanksShareANode) {
+  std::vector<Choice> choices = {choice(3, 8, 1)};
+  EXPECT_TRUE(closed_rules(Collective::bcast, choices, true).one_node);
+  choices.front().cell.ranks_per_node = 1;
+  EXPECT_FALSE(closed_rules(Collective::bcast, choices, true).one_node);
+  EXPECT_EQ(with_ranks(choices.front().cell, 5).ranks_per_node, 1U);
+  choices.front().cell.ranks_per_node = 3;
+  EXPECT_EQ(with_ranks(choices.front().cell, 5).ranks_per_node, 5U);
+}
+
+TEST(Predictions, AreBetweenNeighboursThatAgree) {
+  const std::vector<uint32_t> measured = {2, 3, 4, 8, 32};
+  EXPECT_EQ(predictable_ranks(measured, 64), (std::vector<uint32_t>{5, 6, 7}));
+  EXPECT_EQ(predictable_ranks(measured, 2), (std::vector<uint32_t>{5, 6, 7}));
+  // Four ranks have a processor each, and eight have not.
+  EXPECT_TRUE(predictable_ranks(measured, 4).empty());
+  // Pairs say nothing about three.
+  const std::vector<uint32_t> two_and_four = {2, 4};
+  EXPECT_TRUE(predictable_ranks(two_and_four, 64).empty());
+
+  const Candidate tree{.name = "tree", .id = 1};
+  const Candidate doubling{.name = "doubling", .id = 2, .power_of_two_ranks = true};
+  const CollectiveRules rules{Collective::bcast,
+                              {{4, {{8, 512, tree}, {513, 4096, doubling}}},
+                               {8, {{64, 1024, tree}, {1025, 4096, doubling}}}}};
+  const CollectiveRules all = with_predictions(rules, measured, 64, {});
+  ASSERT_EQ(all.by_ranks.size(), 5U);
+  for (const uint32_t ranks : {5U, 6U, 7U}) {
+    EXPECT_EQ(chosen_by(all, ranks, 63), nullptr);
+    ASSERT_NE(chosen_by(all, ranks, 64), nullptr);
+    EXPECT_EQ(chosen_by(all, ranks, 64)->id, 1);
+    EXPECT_EQ(chosen_by(all, ranks, 512)->id, 1);
+    EXPECT_EQ(chosen_by(all, ranks, 513), nullptr);
+    // Both have it, and it takes powers of two.
+    EXPECT_EQ(chosen_by(all, ranks, 2048), nullptr);
+  }
+  EXPECT_EQ(chosen_by(all, 9, 64), nullptr);
+  EXPECT_EQ(chosen_by(all, 4, 8)->id, 1);
+  // Eight ranks were measured, and have the default.
+  const CollectiveRules four{Collective::bcast, {{4, {{8, 512, tree}}}}};
+  EXPECT_EQ(with_predictions(four, measured, 64, {}).by_ranks.size(), 1U);
+}
+
 }  // namespace
 }  // namespace stripline::targets

@@ -11,6 +11,7 @@
 #include "optimizer/targets/environment_file.h"
 #include "optimizer/targets/mpich/selection_file.h"
 #include "optimizer/targets/nccl/nccl.h"
+#include "optimizer/targets/openmpi/han_rules.h"
 #include "optimizer/targets/openmpi/json_rules.h"
 #include "optimizer/targets/openmpi/openmpi.h"
 #include "optimizer/targets/openmpi/params_file.h"
@@ -48,7 +49,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         std::vector<std::string> left_out;
         const auto json = openmpi::json_rules_of(file, openmpi::Distribution::any, left_out);
         if (!openmpi::read_json_rules(openmpi::write_json_rules(json), "file").ok()) std::abort();
+        const auto han = openmpi::han_rules_of(file);
+        if (!openmpi::hazards(han, file).empty()) std::abort();
         return stripline::Result<std::string>(openmpi::write_rules(file, c));
+      });
+      round_trip(text, openmpi::read_han_rules, [](const auto& rules, const Comments& c) {
+        openmpi::hazards(rules, {});
+        return stripline::Result<std::string>(openmpi::write_han_rules(rules, c));
       });
       break;
     case 1:

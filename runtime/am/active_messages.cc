@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <optional>
 #include <string>
+
+#include "base/exception_text.h"
 
 namespace stripline::am {
 namespace {
@@ -310,18 +311,14 @@ void ActiveMessages::on_message(Rank source, std::span<const std::byte> message)
 // Whatever call the rank is in, no exception of a handler may end it.
 void ActiveMessages::run_for_program(const Handler& handler, Rank source,
                                      std::span<const std::byte> payload) const {
-  std::string what;
   try {
-    return handler(source, payload);
-  } catch (const std::exception& error) {
-    what = error.what();
+    handler(source, payload);
   } catch (...) {
-    what = "something that is not a std::exception";
+    fail_(Error(ErrorCode::invalid_argument,
+                "a handler of active messages has thrown, for a message of rank " +
+                    std::to_string(source) + ": " + exception_text() +
+                    "; a handler must not throw: no one could catch it"));
   }
-  fail_(Error(ErrorCode::invalid_argument,
-              "a handler of active messages has thrown, for a message of rank " +
-                  std::to_string(source) + ": " + what +
-                  "; a handler must not throw: no one could catch it"));
 }
 
 void ActiveMessages::note_wait(Peer& peer) {

@@ -1,10 +1,7 @@
-#include <cstdio>
 #include <string>
-#include <unistd.h>
 
 #include <stripline/shared_array.h>
 
-#include "base/exit_codes.h"
 #include "optimizer/access/saturate.h"
 #include "runtime/rma/context_state.h"
 
@@ -78,9 +75,7 @@ namespace {
 // is the call and its argument, `why` what is wrong with it for the array that there is.
 [[noreturn]] void fail_argument(Context* context, const std::string& what, const std::string& why) {
   if (context == nullptr) {
-    std::fprintf(stderr, "error: %s of a handle that refers to no array; create() makes one\n",
-                 what.c_str());
-    ::_exit(exit_code_for(ErrorCode::invalid_argument));
+    rma::fail_without_job(what + " of a handle that refers to no array; create() makes one");
   }
   context->state().fail(Error(ErrorCode::invalid_argument, what + ", but " + why));
 }
@@ -120,9 +115,8 @@ void fail_rank(Context* context, const char* name, rank_t rank, CallSite site) {
 
 // No one knows of which job.
 void fail_no_array(const char* name, CallSite site) {
-  std::fprintf(stderr, "error: %s of a shared_array that refers to no array; create() makes one\n",
-               text(rma::Call(name, site)).c_str());
-  ::_exit(exit_code_for(ErrorCode::invalid_argument));
+  rma::fail_without_job(text(rma::Call(name, site)) +
+                        " of a shared_array that refers to no array; create() makes one");
 }
 
 void fail_packed_pointer(Context& context) {

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "base/command_line.h"
 #include "base/shell_words.h"
 #include "base/subprocess.h"
 #include "base/whole_file.h"

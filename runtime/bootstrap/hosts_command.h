@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "base/command_line_fwd.h"
 #include "base/result.h"
 #include "runtime/bootstrap/hosts_launcher.h"
 

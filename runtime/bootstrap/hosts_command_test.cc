@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/command_line.h"
 #include "runtime/bootstrap/testing/scoped_environment.h"
 
 namespace stripline::bootstrap {

@@ -185,6 +185,10 @@ TEST(StriplineRun, RanksThatDifferInWhatMustBeAlikeAreRefused) {
                program("hello")});
   EXPECT_EQ(tuned.exit_code, kExitUsage);
   EXPECT_NE(tuned.err.find("STRIPLINE_TUNING=progress.call_s=1"), std::string::npos) << tuned.err;
+  const Finished guarded = run(
+      {"-n", "2", "--", "sh", "-c", "STRIPLINE_GUARD=$STRIPLINE_RANK exec " + program("hello")});
+  EXPECT_EQ(guarded.exit_code, kExitUsage);
+  EXPECT_NE(guarded.err.find("STRIPLINE_GUARD=0"), std::string::npos) << guarded.err;
 }
 
 // Before they connect, which may fail after a minute because of it.

@@ -31,7 +31,7 @@
 namespace stripline {
 namespace {
 
-using bootstrap::fabrics_under_test;
+using bootstrap::every_fabric;
 using Words = std::vector<uint64_t>;
 
 constexpr uint64_t kBlockWords = 48;
@@ -306,7 +306,7 @@ TEST_P(BulkOracle, ByEachMethod) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fabrics, BulkOracle, ::testing::ValuesIn(fabrics_under_test()),
+INSTANTIATE_TEST_SUITE_P(Fabrics, BulkOracle, ::testing::ValuesIn(every_fabric()),
                          bootstrap::FabricLabel());
 
 }  // namespace

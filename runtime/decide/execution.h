@@ -2,8 +2,9 @@
 // mechanisms plan, plan again by what they measured, obey guards and show decisions through it:
 //
 //   execution.begin(instruments, mechanism, site, terms);
-//   ... carry out execution.plan(); if execution.measures(), time the computation ...
-//   execution.finish(mechanism, computed_s);
+//   ... carry out execution.plan(), each part of the computation between begin_computing() and
+//   end_computing() ...
+//   execution.finish(mechanism, execution.computed_s());
 //
 // A mechanism supplies, for sites of its plans:
 //
@@ -94,6 +95,15 @@ class Execution {
   const Site<Plan, kArms>* site() const { return site_; }
   /// True if finish() is to be given what the computation took.
   bool measures() const { return measures_; }
+  /// A part of the computation begins, and is over; timed if it measures().
+  void begin_computing() {
+    if (measures_) computing_since_s_ = instruments_.fabric->now_s();
+  }
+  void end_computing() {
+    if (measures_) computed_s_ += instruments_.fabric->now_s() - computing_since_s_;
+  }
+  /// What these parts took; 0 if it does not measure.
+  double computed_s() const { return computed_s_; }
   /// The computation that the plan was made for; negative: an estimate.
   double compute_s() const { return compute_s_; }
   /// True if the guard of the run wants this one carried out as without a model, with all that it
@@ -148,6 +158,7 @@ class Execution {
     of_run_ = {};
     arm_ = kBaseline;
     compute_s_ = -1;
+    computed_s_ = 0;
   }
   bool watched() const { return timed_ || measures_ || instruments_.trace != nullptr; }
   template <typename Mechanism>
@@ -218,6 +229,8 @@ class Execution {
   Race::Turn turn_;     // if it is timed
   double compute_s_ = -1;
   double begun_s_ = 0;
+  double computing_since_s_ = 0;
+  double computed_s_ = 0;
 };
 
 }  // namespace stripline::decide

@@ -200,6 +200,26 @@ TEST(Execution, WithinItselfGoesTheSameWay) {
   });
 }
 
+TEST(Execution, TimesThePartsOfAComputationIfItMeasures) {
+  on_one_rank([](Context& context) {
+    Mechanism toy(context);
+    ToySite site;
+    toy.decide(site, -1);
+    for (const bool measures : {true, false}) {
+      toy.execution.begin(context.state().mechanisms.instruments(), toy, site,
+                          {.call = {.what = 7}, .measures = measures});
+      for (const double seconds : {2e-3, 3e-3}) {
+        toy.execution.begin_computing();
+        context.compute_for(seconds);
+        toy.execution.end_computing();
+        context.compute_for(1e-3);  // moving
+      }
+      EXPECT_NEAR(toy.execution.computed_s(), measures ? 5e-3 : 0, 1e-9);
+      toy.execution.abandon();
+    }
+  });
+}
+
 TEST(Execution, TellsTheTraceOfEach) {
   ::testing::internal::CaptureStderr();
   on_one_rank(

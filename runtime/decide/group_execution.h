@@ -79,6 +79,8 @@ class GroupExecution {
     const double now_s = instruments_.fabric->now_s();
     turns_[ended_++].seconds = now_s - std::exchange(begun_s_, now_s);
   }
+  /// The same of one that took this long, where what is between executions does not count.
+  void ended(double seconds) { turns_[ended_++].seconds = seconds; }
   double seconds(uint32_t number) const { return turns_[number].seconds; }
   /// When the one in progress has begun.
   double begun_s() const { return begun_s_; }

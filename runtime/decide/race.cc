@@ -21,6 +21,7 @@ void Race::start(Arm arms, Arm first, Of of, bool same) {
   next_ = kBaseline;
   left_ = arms > 1 ? static_cast<Arm>(arms - 1) : Arm{0};
   decided_ = arms <= 2;
+  at_once_ = false;
   runner_up_behind_ = std::numeric_limits<double>::infinity();
   forecasts_ = {};
   baseline_before_s_ = 0;
@@ -78,31 +79,42 @@ void Race::record(const Turn& turn, double seconds) {
   if (turn.arm != tuned_ && turn.arm != other_) return;
   const uint32_t checks = guard_.checks();
   guard_.record(of_guard(turn), seconds);
-  if (!decided_ && guard_.checks() > checks) end_duel();
+  if (!decided_ && guard_.checks() > checks) end_duel(turn);
 }
 
-// Goes on to the next challenger if this one is known to be faster or slower.
-void Race::end_duel() {
+// Goes on to the next challenger if this one is known to be faster or slower, or each is to be
+// checked at once. A check of which one execution was enough has left the second one out.
+void Race::end_duel(const Turn& turn) {
   const bool changed = guard_.in_use() != guard_.begun_with();
   const double lead = guard_.ahead();
-  if (!changed && guard_.checks() < kChecks && !guard_.is_sure() && lead < std::log(kHopeless)) {
+  if (!changed && !at_once_ && guard_.checks() < kChecks && !guard_.is_sure() &&
+      lead < std::log(kHopeless)) {
     return;
   }
-  settle(lead);
+  settle(lead, turn.last ? 0 : 1);
 }
 
-// The arm in use has won, by this logarithm of the ratio of times.
-void Race::settle(double lead) {
+// The arm in use has won, by this logarithm of the ratio of times. Other ranks may still carry out
+// the executions that this one has `left_out`.
+void Race::settle(double lead, uint64_t left_out) {
   const Arm winner = in_use();
   const Arm loser = winner == tuned_ ? other_ : tuned_;
   // Arms that lost to an arm that has lost now were slower than that.
   if (guard_.in_use() != guard_.begun_with() || lead < runner_up_behind_) {
     runner_up_ = loser;
     runner_up_behind_ = lead;
+    runner_up_is_slower_ = guard_.is_sure() || lead >= std::log(kHopeless);
   }
-  if (left_ > 0) return compare(winner, next_challenger(), true);
+  if (left_ > 0) {
+    compare(winner, next_challenger(), true);
+    if (at_once_) guard_.check_at_once(left_out);
+    return;
+  }
   decided_ = true;
-  if (runner_up_ != loser) compare(winner, runner_up_, true);
+  if (runner_up_ == loser) return;
+  compare(winner, runner_up_, true);
+  // Its one check does not show which of the two is faster.
+  if (at_once_ && !runner_up_is_slower_) guard_.check_at_once(left_out);
 }
 
 void Race::demote() {

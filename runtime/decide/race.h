@@ -51,9 +51,14 @@ class Race {
   /// took before that (plan::Guard::remember()).
   void expect(std::span<const plan::Guard::Forecast> forecasts, double baseline_before_s = 0);
 
-  /// After start(): the first of the other arms is checked as soon as the one in use has been timed
-  /// (plan::Guard::check_at_once()).
-  void check_at_once() { guard_.check_at_once(); }
+  /// After start(): each of the other arms, in turn, is checked as soon as the one in use has been
+  /// timed (plan::Guard::check_at_once()); once, whatever its time says, so that ranks whose times
+  /// differ check the same arm at the same executions. The two that are the fastest by these checks
+  /// are compared further.
+  void check_at_once() {
+    at_once_ = true;
+    guard_.check_at_once();
+  }
   /// This many ranks compare the arms at different times (plan::Guard::share_budget()).
   void share_budget(uint32_t ranks) { guard_.share_budget(ranks); }
 
@@ -88,8 +93,8 @@ class Race {
 
   plan::Guard::Turn of_guard(const Turn& turn) const;
   void compare(Arm holder, Arm challenger, bool same = false);
-  void end_duel();
-  void settle(double lead);
+  void end_duel(const Turn& turn);
+  void settle(double lead, uint64_t left_out = 0);
   void tell_guard();
   Arm next_challenger();
 
@@ -106,8 +111,10 @@ class Race {
   Arm next_ = 0;
   Arm left_ = 0;
   bool decided_ = true;
+  bool at_once_ = false;
   Arm runner_up_ = kBaseline;
   double runner_up_behind_ = std::numeric_limits<double>::infinity();
+  bool runner_up_is_slower_ = false;  // beyond the uncertainty of its checks
 };
 
 }  // namespace stripline::decide

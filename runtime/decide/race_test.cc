@@ -93,6 +93,51 @@ TEST(Race, ComparesAtOnceWhenItIsAskedTo) {
   EXPECT_EQ(race.in_use(), kBaseline);
 }
 
+// One after the other, and then the two fastest as the budget allows.
+TEST(Race, ComparesEachAtOnceWhenItIsAskedTo) {
+  Race race;
+  race.start(3, Arm{1});
+  race.check_at_once();
+  Arms arms({1.5, 1, 0.5});
+  arms.run(race, 4);
+  EXPECT_EQ(arms.tried[kBaseline], 2);
+  EXPECT_EQ(arms.tried[2], 0);
+  arms.run(race, 2);
+  EXPECT_EQ(arms.tried[2], 2);
+  EXPECT_EQ(race.in_use(), 2);
+  arms.run(race, 100);
+  EXPECT_EQ(arms.tried[kBaseline], 2);
+  EXPECT_EQ(arms.tried[2], 102);
+}
+
+// Ranks on which the baseline takes different times, and one of which leaves half of a check out.
+TEST(Race, ComparesEachAtTheSameExecutionsOnAllRanks) {
+  for (const double baseline_s : {0.97, 1.03, 1.5, 40.0}) {
+    SCOPED_TRACE(baseline_s);
+    Race race;
+    race.start(3, Arm{1});
+    race.check_at_once();
+    Arms arms({baseline_s, 1, 0.9});
+    arms.run(race, 4);
+    EXPECT_EQ(arms.tried[kBaseline], baseline_s > 4 ? 1 : 2);
+    EXPECT_EQ(arms.tried[2], 0);
+    arms.run(race, 2);
+    EXPECT_EQ(arms.tried[2], 2);
+  }
+}
+
+// The baseline is faster by less than one check can tell: it is checked again as soon as all have
+// been tried.
+TEST(Race, ChecksAgainSoonWhatMayBeFaster) {
+  Race race;
+  race.start(3, Arm{1});
+  race.check_at_once();
+  Arms arms({0.9, 1, 3});
+  arms.run(race, 100);
+  EXPECT_EQ(race.in_use(), kBaseline);
+  EXPECT_EQ(arms.tried[2], 2);
+}
+
 TEST(Race, FindsTheFastestOfMany) {
   for (Arm fastest = 0; fastest < 6; ++fastest) {
     for (Arm first = 0; first < 6; ++first) {

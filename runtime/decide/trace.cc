@@ -98,6 +98,10 @@ void Trace::Times::add(double predicted, std::optional<double> seconds) {
 
 void Trace::note(CallSite call, uint64_t shape, const Choice& choice, std::optional<double> seconds,
                  std::string_view what, const std::function<std::string()>& command) {
+  if (!noting_) {
+    latest_ = nullptr;
+    return;
+  }
   const std::string_view file = call.file == nullptr ? std::string_view() : call.file;
   Row& row = rows_[{file, call.line, shape}];
   latest_ = &row;
@@ -110,7 +114,8 @@ void Trace::note(CallSite call, uint64_t shape, const Choice& choice, std::optio
     return;
   }
   if (first || row.choice != choice) row.command = command();
-  const bool ties = choice.reason == plan::Reason::tied && row.choice.reason != choice.reason;
+  const auto is_tied = [](const Choice& one) { return one.reason == plan::Reason::tied; };
+  const bool ties = is_tied(row.choice) != is_tied(choice);
   if (!first && (row.choice.unplanned != choice.unplanned || ties)) {
     row.former += std::exchange(row.times, {}).count;
   }

@@ -86,7 +86,7 @@ class Trace {
     std::string simple_text;  ///< the baseline, by the guard
     uint64_t executions = 0;
     Times simple;         ///< of these, those carried out as the baseline by the guard
-    uint64_t former = 0;  ///< of the others, those before there was a plan, or a tie
+    uint64_t former = 0;  ///< of the others, those by an earlier choice, or one that was tried
     Times times;          ///< of the rest
     std::string command;  ///< that explains the choice; empty: there is none
     double took_s() const { return simple.took_s() + times.took_s(); }
@@ -102,6 +102,8 @@ class Trace {
   /// `command` is asked when the choice is another one than before.
   void note(CallSite call, uint64_t shape, const Choice& choice, std::optional<double> seconds,
             std::string_view what, const std::function<std::string()>& command);
+  /// False: note() does nothing until this is true again.
+  void set_noting(bool noting) { noting_ = noting; }
   /// The site of the execution that was noted last has been demoted.
   void demote() {
     if (latest_ != nullptr) latest_->demoted = true;
@@ -124,6 +126,7 @@ class Trace {
 
   Rows rows_;
   Row* latest_ = nullptr;
+  bool noting_ = true;
 };
 
 }  // namespace stripline::decide

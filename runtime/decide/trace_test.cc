@@ -102,6 +102,21 @@ TEST(Trace, SaysWhatCameOfATie) {
   EXPECT_NE(text.find("jacobi.cc:81 (get 512 KiB) took 1.60 times"), std::string::npos) << text;
 }
 
+// What takes longer beside that is not added to the times of what stays.
+TEST(Trace, KeepsTimesOfWhatIsTriedApart) {
+  const Choice boxes{"boxes, no model", plan::Reason::no_model, 0};
+  const Choice lists{"lists, by the guard", plan::Reason::tied, 0};
+  Trace trace;
+  for (int i = 0; i < 2; ++i) trace.note(kHere, 1, boxes, 4e-3, "region of 8 KiB", none);
+  for (int i = 0; i < 2; ++i) trace.note(kHere, 1, lists, 9e-4, "region of 8 KiB", none);
+  for (int i = 0; i < 6; ++i) trace.note(kHere, 1, boxes, 4e-4, "region of 8 KiB", none);
+  const auto place = trace.places(1).front();
+  EXPECT_EQ(place.choice, boxes.text);
+  EXPECT_EQ(place.executions, 10U);
+  EXPECT_EQ(place.as_chosen, 6U);
+  EXPECT_DOUBLE_EQ(place.measured_s, 4e-4);
+}
+
 Choice stage(uint32_t pieces, plan::Reason reason, double predicted_s) {
   return choice_of<plan::WavefrontMechanism>(
       {}, {.pieces = pieces, .reason = reason, .predicted_s = predicted_s});
@@ -176,6 +191,23 @@ TEST(Choice, IsOfAnyMechanism) {
   const plan::ToyPlan whole{.ahead = 8, .reason = Reason::tuned, .predicted_s = 2e-6};
   EXPECT_EQ(choice_of<plan::ToyMechanism>({}, whole, {.predicted_s = 1e-6}).predicted_s, 1e-6);
   EXPECT_EQ(choice_of<plan::ToyMechanism>({}, whole, {.detail = "of 2"}).detail, "of 2");
+}
+
+TEST(Trace, NotesNothingWhileItIsSwitchedOff) {
+  Trace trace;
+  trace.note(kHere, 1, {}, 1e-6, "get", none);
+  trace.set_noting(false);
+  trace.note({"jacobi.cc", 93}, 1, {}, 1e-6, "get", none);
+  trace.demote();  // of what was not noted
+  trace.set_noting(true);
+  trace.note(kHere, 1, {}, 1e-6, "get", none);
+  size_t rows = 0;
+  trace.for_each([&rows](const Trace::Row& row) {
+    ++rows;
+    EXPECT_EQ(row.executions, 2U);
+    EXPECT_FALSE(row.demoted);
+  });
+  EXPECT_EQ(rows, 1U);
 }
 
 TEST(Trace, ShapesAtOnePlaceAreRowsOfTheirOwn) {

@@ -5,7 +5,9 @@
 //   * Without a model they go by what the program has asked for (plan::without_model()). The third
 //     visit and the fourth are carried out as the baseline, on all ranks that visit the place
 //     together, because the times of a rank that compares alone are those of the others' method. A
-//     clear loss ends it there; what follows is compared within the budget of guards.
+//     clear loss ends it there; what follows is compared within the budget of guards. Where there
+//     are other methods that no one but the network can tell about, they follow in two visits each,
+//     whatever the times before were: ranks whose times differ try the same method together.
 //   * With one the first visits go by that, too, and what they do is the request; then a method is
 //     decided on, and compared as all plans are (race.h).
 //
@@ -28,15 +30,17 @@
 namespace stripline::decide {
 
 /// For a mechanism whose candidates are methods; its plans have one as `method`. `kUsual` is what
-/// visits go by of which nothing is known. Does not move. Not thread-safe.
-template <plan::Tried M, auto kUsual>
+/// visits go by of which nothing is known, `kOthers` what is tried beside that without a model.
+/// Does not move. Not thread-safe.
+template <plan::Tried M, auto kUsual, auto... kOthers>
 class Visits {
  public:
+  static constexpr Arm kArms = 2 + sizeof...(kOthers);
   using Request = typename M::Request;
   using Plan = typename M::Plan;
   using Method = typename M::Candidate;
   using Costs = typename M::Costs;
-  using SiteOfPlans = Site<Plan>;
+  using SiteOfPlans = Site<Plan, kArms>;
 
   /// After this number of visits in succession that did far more or less than others, what is done
   /// here has changed: with a model it is measured and decided on again.
@@ -75,15 +79,20 @@ class Visits {
   }
   /// True if the times of what the visit does are to be measured.
   bool measures() const { return measures_; }
-  /// While it is carried out as the baseline, to compare: after this time it is known to be slower
-  /// beyond doubt, and may go on by rival(). Infinity: it is to be carried out as it has begun.
+  /// While it is carried out as the baseline, or as one of kOthers, to compare: after this time it
+  /// is known to be slower beyond doubt, and may go on by rival(). Infinity: it is to be carried
+  /// out as it has begun.
   double patience_s() const {
-    const bool compares = has_begun_ && execution_.is_check() && execution_.arm() == kBaseline;
+    const bool compares = has_begun_ && execution_.is_check() && execution_.arm() != Arm{1};
     const double used_s = compares ? site_.race().used_s() : 0;
     return used_s > 0 ? plan::Guard::kHopeless * used_s : std::numeric_limits<double>::infinity();
   }
-  /// What is compared with the baseline. While a visit is.
-  Method rival() const { return *rival_; }
+  /// What a visit that is carried out to compare is compared with.
+  Method rival() const {
+    const Arm used = site_.race().in_use();
+    if (used != kBaseline) return method_of(used);
+    return execution_.arm() > 1 ? M::baseline(request_.value_or(Request())) : *rival_;
+  }
 
   /// The visit is over, in which this much was done of what methods are about, calls or bytes:
   /// times are compared in proportion to it. One that did less than half as much as others, or more
@@ -131,7 +140,9 @@ class Visits {
   // As a mechanism (execution.h).
   Plan make(Arm arm, double /*compute_s*/) const {
     const Request request = request_.value_or(Request());
-    if (arm != kBaseline) return plan::plan_of<M>(request, costs_, *rival_, plan::Reason::tied);
+    if (arm != kBaseline) {
+      return plan::plan_of<M>(request, costs_, method_of(arm), plan::Reason::tied);
+    }
     const bool compares = compares_ || site_.decided() != kBaseline;
     return plan::plan_of<M>(request, costs_, M::baseline(request),
                             compares ? plan::Reason::guarded : reason_);
@@ -189,6 +200,14 @@ class Visits {
     }
   };
 
+  Method method_of([[maybe_unused]] Arm arm) const {
+    if constexpr (sizeof...(kOthers) > 0) {
+      constexpr std::array<Method, sizeof...(kOthers)> kMore = {kOthers...};
+      if (arm > 1) return kMore.at(arm - 2U);
+    }
+    return *rival_;
+  }
+
   static Plan usual_plan() {
     return M::unfold(Request(), kUsual, {.reason = plan::Reason::no_model});
   }
@@ -196,7 +215,7 @@ class Visits {
   // be about a part of it.
   void start(const Plan& plan, bool same) {
     rival_ = plan.method;
-    site_.decide(Arm{1}, plan, 2, Race::Of::site, same);
+    site_.decide(Arm{1}, plan, kArms, Race::Of::site, same);
     if (!same) ++starts_;
     if (starts_ <= kEarlyChecks) site_.race().check_at_once();
   }
@@ -215,7 +234,7 @@ class Visits {
   std::optional<Method> rival_;                   // arm 1
   SiteOfPlans site_;
   std::optional<const Plan> given_;
-  Execution<Plan> execution_;
+  Execution<Plan, kArms> execution_;
   bool has_begun_ = false;
 };
 

@@ -47,6 +47,9 @@ class VisitedPlace {
     return methods;
   }
 
+  Instruments instruments() { return context_.state().mechanisms.instruments(); }
+  void compute_for(double seconds) { context_.compute_for(seconds); }
+
   Reads reads;
   plan::FineRequest request{.reads = 1, .boxes = 1};
   double blocking_s = 1e-3;
@@ -123,6 +126,35 @@ TEST(Visits, WithoutAModelAreComparedWithTheBaselineAtOnce) {
       place.reads.race().add_to(savings);
       EXPECT_LT(savings.excess_s, plan::Guard::kBudget * savings.taken_s);
       EXPECT_EQ(place.reads.race().is_demoted(), loses);
+    });
+  }
+}
+
+// Without a model, what else a program may do is tried, too.
+TEST(Visits, TakeTheFastestOfSeveralMethods) {
+  for (const bool lists_are_faster : {false, true}) {
+    with_a_place([&](VisitedPlace& place) {
+      Visits<plan::FineMechanism, FineMethod::boxes, FineMethod::lists> reads;
+      const auto visit = [&] {
+        const FineMethod method = reads.begin(place.instruments(), nullptr, {});
+        const double lists_s = lists_are_faster ? 5e-4 : 2e-3;
+        place.compute_for(method == FineMethod::blocking ? 1.5e-3
+                          : method == FineMethod::lists  ? lists_s
+                                                         : 1e-3);
+        if (method == FineMethod::lists && reads.patience_s() < 1) {
+          EXPECT_NEAR(reads.patience_s(), plan::Guard::kHopeless * 1e-3, 1e-6);
+          EXPECT_EQ(reads.rival(), FineMethod::boxes);
+        }
+        reads.end(kAmount, [](Trace&, double) {});
+        return method;
+      };
+      Methods methods;
+      while (methods.size() < 6) methods.push_back(visit());
+      EXPECT_EQ(methods, (Methods{FineMethod::boxes, FineMethod::boxes, FineMethod::blocking,
+                                  FineMethod::blocking, FineMethod::lists, FineMethod::lists}));
+      methods.clear();
+      while (methods.size() < 200) methods.push_back(visit());
+      EXPECT_EQ(methods, Methods(200, lists_are_faster ? FineMethod::lists : FineMethod::boxes));
     });
   }
 }

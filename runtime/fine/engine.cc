@@ -10,7 +10,6 @@
 #include <stripline/vis.h>
 
 #include "base/quantity.h"
-#include "runtime/bulk/laps.h"
 #include "runtime/decide/choice.h"
 #include "runtime/decide/surroundings.h"
 #include "runtime/rma/explain_command.h"
@@ -106,7 +105,8 @@ void FineEngine::go_by(plan::FineMethod method) {
   block_shift_ = static_cast<unsigned>(std::countr_zero(plan::fine_block_bytes(costs)));
 }
 
-// What waits for each access in order to compare, and is found to be far slower, need not go on so.
+// What waits for each access, or sends lists, in order to compare, and is found to be far slower,
+// need not go on so.
 void FineEngine::limit_waiting() {
   if (waits_until_s_ == kForever || state_.job.fabric().now_s() < waits_until_s_) return;
   waits_until_s_ = kForever;
@@ -153,17 +153,24 @@ void FineEngine::give_up() {
 
 // --- reads ---------------------------------------------------------------------------------------
 
+// A read is checked and counted, and what this rank has written there is sent before it.
+bulk::Laps FineEngine::begin_read(const rma::Call& call, rank_t rank, uint64_t begin,
+                                  size_t bytes) {
+  state_.memory.check(call, rank, begin, bytes, rma::Access::get);
+  const bulk::Laps laps(state_.job.fabric(), measures());
+  ++tally_.reads.count;
+  tally_.reads.bytes += bytes;
+  bulk_->before_access();
+  if (run_.overlaps(rank, begin, begin + bytes)) send_writes();
+  return laps;
+}
+
 FineRead FineEngine::read(const rma::Call& call, global_ptr<const std::byte> source, size_t bytes) {
   const auto inside = state_.exclusive();
   const rank_t rank = source.where();
   const uint64_t begin = source.offset();
   const uint64_t end = begin + bytes;
-  state_.memory.check(call, rank, begin, bytes, rma::Access::get);
-  bulk::Laps laps(state_.job.fabric(), measures());
-  ++tally_.reads.count;
-  tally_.reads.bytes += bytes;
-  bulk_->before_access();
-  if (run_.overlaps(rank, begin, end)) send_writes();
+  bulk::Laps laps = begin_read(call, rank, begin, bytes);
   uint32_t number =
       options_.keeps && is_active() ? cache_.find(rank, begin, end, epoch()) : ReadCache::kNone;
   if (number != ReadCache::kNone) {
@@ -324,6 +331,7 @@ void FineEngine::arrive(Box& box) {
   box.state = State::here;
   ++statistics_.waits;
   end_burst();
+  if (method_ == plan::FineMethod::lists) limit_waiting();
 }
 
 void FineEngine::end_burst() {
@@ -362,16 +370,12 @@ void FineEngine::read_now(const rma::Call& call, global_ptr<const std::byte> sou
   const rank_t rank = source.where();
   const uint64_t begin = source.offset();
   const uint64_t end = begin + bytes;
-  state_.memory.check(call, rank, begin, bytes, rma::Access::get);
-  bulk::Laps laps(state_.job.fabric(), measures());
-  ++tally_.reads.count;
-  tally_.reads.bytes += bytes;
+  bulk::Laps laps = begin_read(call, rank, begin, bytes);
   ++tally_.fetched;
   ++tally_.at_once;
-  bulk_->before_access();
-  if (run_.overlaps(rank, begin, end)) send_writes();
-  const bool keeps =
-      is_active() && options_.keeps && method_ == plan::FineMethod::boxes && bytes > 0;
+  // In lists no such read has a place.
+  const bool in_blocks = method_ == plan::FineMethod::boxes || method_ == plan::FineMethod::lists;
+  const bool keeps = is_active() && options_.keeps && in_blocks && bytes > 0;
   // A program that reads the same value once more waits for it to change.
   const bool polls = std::exchange(last_source_, source) == source;
   Box* box = keeps ? kept(rank, begin, end) : nullptr;

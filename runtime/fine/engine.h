@@ -30,6 +30,7 @@
 
 #include "runtime/bulk/companion.h"
 #include "runtime/bulk/engine.h"
+#include "runtime/bulk/laps.h"
 #include "runtime/decide/site_table.h"
 #include "runtime/fine/read_ahead.h"
 #include "runtime/fine/read_cache.h"
@@ -107,6 +108,7 @@ class FineEngine final : public rma::Mechanism, private rma::Keeper, private bul
   void give_up();
 
   // Reads.
+  bulk::Laps begin_read(const rma::Call& call, rank_t rank, uint64_t begin, size_t bytes);
   uint32_t add_box(rank_t rank, uint64_t begin, uint64_t end);
   uint32_t box_for(rank_t rank, uint64_t begin, uint64_t end);
   uint32_t growing(rank_t rank, uint64_t begin, uint64_t end);

@@ -251,7 +251,7 @@ TEST_P(FineOracle, ByEachMethod) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fabrics, FineOracle, ::testing::ValuesIn(bootstrap::fabrics_under_test()),
+INSTANTIATE_TEST_SUITE_P(Fabrics, FineOracle, ::testing::ValuesIn(bootstrap::every_fabric()),
                          bootstrap::FabricLabel());
 
 }  // namespace

@@ -78,7 +78,7 @@ class Scope {
   Place key;
   uint32_t users = 0;
   /// Its visits: by which method, and what is learnt from them.
-  decide::Visits<plan::FineMechanism, plan::FineMethod::boxes> visits;
+  decide::Visits<plan::FineMechanism, plan::FineMethod::boxes, plan::FineMethod::lists> visits;
   uint64_t last_bytes = 0;  ///< of the last one
 
   const decide::Race& race() const { return visits.race(); }

@@ -64,12 +64,18 @@ bool Choices::by_model() const {
   return best() && ((options_.use_model && knows) || !forced().empty());
 }
 
+bool Choices::compares() const {
+  return by_model() && context_.state().mechanisms.run_guard() != nullptr;
+}
+
 // A model without a mapped path decides about mapped memory by another path: what counts is whether
 // there is any.
 bool Choices::counts_readers() const { return by_model() && context_.state().memory.any_shared(); }
 
-// The reader knows all that decides.
-plan::GatherMethod Choices::method(const OwnerReads& reads, uint32_t readers, bool copied_on) {
+// The reader knows all that decides. The bounds of scattered elements are not compared with packed
+// ones: their elements have other places where they are received, and those who multiply by what
+// numbers() says would have to number them twice.
+Choices::Chosen Choices::method(const OwnerReads& reads, uint32_t readers, bool copied_on) {
   plan::GatherRequest request =
       request_of(reads.owner, reads.places.size(), reads.runs, reads.span());
   request.readers = std::max(readers, 1U);
@@ -81,12 +87,21 @@ plan::GatherMethod Choices::method(const OwnerReads& reads, uint32_t readers, bo
     one_by_one_s_ += plan::one_by_one_s(request, *model_to(reads.owner), reads.end - reads.begin);
     slowest_s_ = std::max(slowest_s_, decision.predicted_s);
   }
-  if (!largest_ || largest_->request.bytes() < request.bytes()) {
-    largest_.emplace(OwnerChoice{reads.owner, request, decision,
-                                 context_.state().job.path_to(reads.owner),
-                                 decision.reason != plan::Reason::forced});
+  OwnerChoice choice{reads.owner, request, decision, context_.state().job.path_to(reads.owner),
+                     decision.reason != plan::Reason::forced};
+  const bool compared = decision.reason == plan::Reason::tuned &&
+                        decision.method != plan::GatherMethod::bound && compares();
+  if (compared) {
+    choice.baseline.emplace(plan::baseline_of<plan::GatherMechanism>(
+        request, plan::GatherMechanism::known(request, model_to(reads.owner))));
+    compared_bytes_ += request.bytes();
   }
-  return decision.method;
+  const auto keep = [&](std::optional<OwnerChoice>& largest) {
+    if (!largest || largest->request.bytes() < request.bytes()) largest.emplace(choice);
+  };
+  keep(largest_);
+  if (compared) keep(largest_compared_);
+  return {decision.method, compared};
 }
 
 bool Choices::shares(const OwnerReads& together, uint32_t ranks, uint64_t elements) const {

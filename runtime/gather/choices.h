@@ -21,10 +21,18 @@ struct OwnerChoice {
   plan::GatherDecision decision;
   model::Path path = model::Path::network;
   bool by_planner = false;  ///< the decision is what the planner says of the request
+  /// What the decision is compared with while gathers are carried out (in_step.h).
+  std::optional<plan::GatherDecision> baseline{};
 };
 
 class Choices {
  public:
+  /// How the elements of an owner get to this rank.
+  struct Chosen {
+    plan::GatherMethod method = plan::GatherMethod::pack;
+    bool compared = false;  ///< with the baseline, while gathers are carried out
+  };
+
   /// All outlive it.
   Choices(Context& context, const detail::GatherRequest& request, const GatherOptions& options,
           CallSite site);
@@ -35,12 +43,14 @@ class Choices {
   /// True if the number of an owner's readers decides how it serves them, beside what each of them
   /// needs. The same on every rank.
   bool counts_readers() const;
+  /// True if methods may be compared while gathers are carried out: by a model, which may be wrong.
+  bool compares() const;
   /// False: the method is out of the question. The same on every rank.
   bool may_be(GatherMethod method) const { return options_.method == method || by_model(); }
 
   /// What this rank needs of an owner with `readers` readers: pack, bound or pull. `copied_on`: it
   /// receives for others, too, who wait for what is sent.
-  plan::GatherMethod method(const OwnerReads& reads, uint32_t readers, bool copied_on);
+  Chosen method(const OwnerReads& reads, uint32_t readers, bool copied_on);
   /// True if the ranks of this node are to get each element of an owner once. `together`: what they
   /// need; `elements`: what each needs, added up.
   bool shares(const OwnerReads& together, uint32_t ranks, uint64_t elements) const;
@@ -58,6 +68,9 @@ class Choices {
 
   /// The largest that method() has decided about; none: it was not asked.
   const std::optional<OwnerChoice>& largest() const { return largest_; }
+  /// The largest that is compared, and the bytes of all that are.
+  const std::optional<OwnerChoice>& largest_compared() const { return largest_compared_; }
+  uint64_t compared_bytes() const { return compared_bytes_; }
   /// Why what this rank does not decide about by method() is what it is.
   plan::Reason reason() const { return best() ? plan::Reason::tuned : plan::Reason::forced; }
   /// GatherStatistics::saved_s, of what method() has decided about.
@@ -78,6 +91,8 @@ class Choices {
   const GatherOptions& options_;
   const uint64_t uses_;  // gathers that the plan is expected to be used for; 0: not known
   std::optional<OwnerChoice> largest_;
+  std::optional<OwnerChoice> largest_compared_;
+  uint64_t compared_bytes_ = 0;
   double one_by_one_s_ = 0;  // what is read of the owners that the model knows about
   double slowest_s_ = 0;     // until the elements of one of them are here
 };

@@ -16,6 +16,7 @@
 #include "optimizer/plan/gather_mechanism.h"
 #include "runtime/decide/choice.h"
 #include "runtime/gather/gather_state.h"
+#include "runtime/gather/in_step.h"
 #include "runtime/gather/packing.h"
 #include "runtime/gather/schedule.h"
 #include "runtime/rma/context_state.h"
@@ -25,6 +26,7 @@
 namespace stripline::detail {
 namespace {
 
+using gathers::FetchedBy;
 using gathers::FetchSource;
 using gathers::Incoming;
 using gathers::Outgoing;
@@ -88,7 +90,15 @@ class Gather final : public GatherCore, public gathers::GatherState::Plan {
   std::optional<GatherGroup> next_to_arrive(CallSite site);
   bool is_raised(uint64_t& flag) const;
   void await(const Incoming& in, CallSite site);
-  void give_credits(CallSite site);
+  // How this gather is carried out, where it may be as without a model (in_step.h).
+  bool is_fetched(const Outgoing& out) const {
+    return out.fetched && !(out.compared && is_baseline_);
+  }
+  bool is_sent(const Incoming& in) const {
+    return in.way == Way::sent || (in.compared && is_baseline_);
+  }
+  void take_places(Outgoing& out) const;
+  void give_credits(bool last, CallSite site);
   void pass_on(const Incoming& in, bool hot, CallSite site);
   bool fetch(Incoming& in, CallSite site);
   void arrive(Incoming& in, CallSite site);
@@ -116,6 +126,10 @@ class Gather final : public GatherCore, public gathers::GatherState::Plan {
   uint64_t own_hash_ = 0;     // of this rank's elements when the gather began; only if checks_
   bool watched_ = false;      // somebody wants to know how long it waits
   double waited_s_ = 0;
+  std::optional<gathers::InStep> in_step_;  // none: all gathers are carried out alike
+  bool is_baseline_ = false;                // the gather in progress, or the last one
+  bool was_baseline_ = false;               // the one before
+  double begun_s_ = 0;                      // if times of gathers decide
 };
 
 Gather::Gather(Context& context, const GatherRequest& request, const GatherOptions& options,
@@ -135,6 +149,7 @@ Gather::Gather(Context& context, const GatherRequest& request, const GatherOptio
       number_(gathers::GatherState::of(context).next_plan()),
       watched_(context.state().mechanisms.instruments().trace != nullptr) {
   gathers::GatherState::of(context).made(*this);
+  if (schedule_.compared) in_step_.emplace(context, std::move(*schedule_.compared), site);
 }
 
 Gather::~Gather() {
@@ -159,6 +174,7 @@ void Gather::end() {
     if (in.hot) in.hot->credit.wait(site);
   }
   for (const FetchSource& source : schedule_.fetch_sources) source.done.wait(site);
+  if (in_step_) in_step_->end(site);
   gathers::release_memory(context_, schedule_);
 }
 
@@ -171,13 +187,14 @@ void Gather::release(CallSite site) {
   if (released_) return;
   released_ = true;
   if (under_way_) wait(site);
-  if (round_ > 0) give_credits(site);
+  if (round_ > 0) give_credits(true, site);
 }
 
-// What earlier gathers have brought is not read any more.
-void Gather::give_credits(CallSite site) {
+// What earlier gathers have brought is not read any more. Who is notified by the end of a fetch in
+// other gathers waits for a credit after one that was sent, and for the last one.
+void Gather::give_credits(bool last, CallSite site) {
   for (Incoming& in : schedule_.incoming) {
-    in.credit.give(context_, round_, site);
+    if (last || is_sent(in)) in.credit.give(context_, round_, site);
     if (in.hot) in.hot->credit.give(context_, round_, site);
   }
 }
@@ -204,7 +221,10 @@ void Gather::start(std::span<const std::byte* const> own, CallSite site) {
                std::to_string(vectors_));
   }
   if (checks_) check_phase(site);
-  if (round_ > 0) give_credits(site);
+  was_baseline_ = std::exchange(is_baseline_, in_step_ && in_step_->arm() == decide::kBaseline);
+  if (in_step_ && in_step_->decides()) begun_s_ = context_.state().job.fabric().now_s();
+  if (is_baseline_) ++schedule_.statistics.as_without_model;
+  if (round_ > 0) give_credits(false, site);
   under_way_ = true;
   released_ = false;
   received_round_ = round_;
@@ -226,7 +246,9 @@ void Gather::start(std::span<const std::byte* const> own, CallSite site) {
   }
   if (checks_) own_hash_ = hash_of_own();
   waited_s_ = 0;
-  for (FetchSource& source : schedule_.fetch_sources) source.left = source.fetches;
+  for (FetchSource& source : schedule_.fetch_sources) {
+    source.left = source.fetches - (is_baseline_ ? source.compared : 0);
+  }
   timed([&] {
     for (Outgoing& out : schedule_.outgoing) {
       if (!out.of) send(out, site);
@@ -234,14 +256,24 @@ void Gather::start(std::span<const std::byte* const> own, CallSite site) {
   });
 }
 
+// The places of elements that the reader fetches otherwise.
+void Gather::take_places(Outgoing& out) const {
+  const uint32_t* const places = context_.local(std::exchange(out.listed, nullptr));
+  out.places.assign(places, places + out.elements);
+}
+
 void Gather::send(Outgoing& out, CallSite site) {
-  if (out.fetched) return out.sender.send(context_, round_, nullptr, 0, site);
-  if (round_ >= 2) await_credit(out, round_ - 1, site);
+  if (is_fetched(out)) return out.sender.send(context_, round_, nullptr, 0, site);
+  if (!out.listed.is_null()) take_places(out);
+  // The end of a fetch has said that the reader has begun the gather before.
+  const bool was_fetched = out.fetched && !was_baseline_;
+  if (round_ >= 2 && !was_fetched) await_credit(out, round_ - 1, site);
   const std::span<const std::byte* const> own = std::span(values_).first(vectors_);
   const size_t bytes = out.elements * vectors_ * element_bytes_;
   // What lies side by side may go from where it lies through a network; wait() then waits until
   // that may change.
-  if (out.places.empty() && !out.copied && vectors_ == 1 && !context_.is_local(out.reader)) {
+  const bool copied = out.copied && !(out.compared && is_baseline_);
+  if (out.places.empty() && !copied && vectors_ == 1 && !context_.is_local(out.reader)) {
     return out.sender.send(context_, round_, own.front() + out.first * element_bytes_, bytes, site);
   }
   out.sender.send_packed(
@@ -331,7 +363,7 @@ bool Gather::fetch(Incoming& in, CallSite site) {
 // The elements are where they are received.
 void Gather::arrive(Incoming& in, CallSite site) {
   in.here = true;
-  if (in.way != Way::sent) {
+  if (!is_sent(in)) {
     FetchSource& source = schedule_.fetch_sources[in.fetch_source];
     if (--source.left == 0) source.done.give(context_, round_ + 1, site);
   }
@@ -411,7 +443,7 @@ std::optional<GatherGroup> Gather::next_to_arrive(CallSite site) {
       if (came->way != Way::shared) {
         context_.wait_signal(came->landing.flag(round_), Landing::value_of(round_), site);
       }
-      if (came->way != Way::sent && !fetch(*came, site)) continue;
+      if (!is_sent(*came) && !fetch(*came, site)) continue;
       came->others_here = true;
       if (came->hot && !came->hot->here) continue;
     }
@@ -431,8 +463,9 @@ void Gather::wait(CallSite site) {
       if (!in.here) await(in, site);
     }
     for (const Outgoing& out : schedule_.outgoing) out.sender.wait_source(round_, site);
-    for (const global_ptr<uint64_t>& done : schedule_.fetched_by) {
-      context_.wait_signal(done, round_ + 1, site);
+    for (const FetchedBy& reader : schedule_.fetched_by) {
+      if (reader.compared && is_baseline_) continue;
+      context_.wait_signal(reader.done, round_ + 1, site);
     }
   });
   if (checks_) check_own(site);
@@ -442,6 +475,9 @@ void Gather::wait(CallSite site) {
   ++round_;
   under_way_ = false;
   context_.state().mechanisms.arrays_in_use().remove(this);
+  if (!in_step_) return;
+  const double seconds = in_step_->decides() ? context_.state().job.fabric().now_s() - begun_s_ : 0;
+  in_step_->ended(seconds, site);
 }
 
 uint64_t Gather::hash_of_own() const {
@@ -490,18 +526,20 @@ void Gather::note(decide::Trace& trace, CallSite site) const {
   const uint64_t pays_after = all.pays_after();
   const std::string paid =
       pays_after == 0 ? "" : ", inspection paid after " + std::to_string(pays_after);
+  const plan::GatherDecision& decision =
+      largest.baseline && is_baseline_ ? *largest.baseline : largest.decision;
   const decide::Choice choice = decide::choice_of<plan::GatherMechanism>(
-      largest.request, largest.decision,
+      largest.request, decision,
       {.predicted_s = 0,
        .detail = "of " + count_text(all.owners, "rank") + ", " +
                  exact_bytes_text(all.bytes_received) + paid});
-  trace.note(
-      site, stripline::hash_of(all.reads, all.bytes_received), choice, waited_s_, "gather", [&] {
-        return largest.by_planner
-                   ? explain_command<plan::GatherMechanism>(context_.state(), largest.request,
-                                                            largest.decision.reason, largest.path)
-                   : std::string();
-      });
+  trace.note(site, stripline::hash_of(all.reads, all.bytes_received), choice, waited_s_, "gather",
+             [&] {
+               return largest.by_planner
+                          ? explain_command<plan::GatherMechanism>(
+                                context_.state(), largest.request, decision.reason, largest.path)
+                          : std::string();
+             });
 }
 
 }  // namespace

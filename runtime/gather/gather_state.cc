@@ -21,19 +21,40 @@ bool is_same(CallSite a, CallSite b) {
 
 }  // namespace
 
-uint64_t GatherState::uses_at(CallSite site) const {
+const GatherState::Place* GatherState::find_place(CallSite site) const {
   const auto known =
-      std::ranges::find_if(used_, [&](auto& one) { return is_same(one.site, site); });
-  return known == used_.end() ? 0 : known->gathers;
+      std::ranges::find_if(places_, [&](auto& one) { return is_same(one.call, site); });
+  return known == places_.end() ? nullptr : &*known;
 }
 
-void GatherState::note_uses(CallSite site, uint64_t gathers) {
+GatherState::Place& GatherState::place_at(CallSite site) {
   const auto known =
-      std::ranges::find_if(used_, [&](auto& one) { return is_same(one.site, site); });
-  if (known == used_.end()) {
-    used_.push_back({site, gathers});
-  } else {
-    known->gathers = gathers;
+      std::ranges::find_if(places_, [&](auto& one) { return is_same(one.call, site); });
+  if (known != places_.end()) return *known;
+  return places_.emplace_back(Place{.call = site, .site = nullptr});
+}
+
+uint64_t GatherState::uses_at(CallSite site) const {
+  const Place* const known = find_place(site);
+  return known == nullptr ? 0 : known->gathers;
+}
+
+void GatherState::note_uses(CallSite site, uint64_t gathers) { place_at(site).gathers = gathers; }
+
+const GatherSite* GatherState::find_site(CallSite site) const {
+  const Place* const known = find_place(site);
+  return known == nullptr ? nullptr : known->site.get();
+}
+
+std::shared_ptr<GatherSite> GatherState::site_at(CallSite site) {
+  Place& place = place_at(site);
+  if (place.site == nullptr) place.site = std::make_shared<GatherSite>();
+  return place.site;
+}
+
+void GatherState::add_to(rma::MechanismReport& report) const {
+  for (const Place& place : places_) {
+    if (place.site != nullptr) place.site->race().add_to(report.savings);
   }
 }
 

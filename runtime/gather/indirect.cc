@@ -198,8 +198,6 @@ class IndirectLoop::Engine {
   uint64_t collected_ = 0;  // blocks
   rank_t owner_ = 0;        // of the most elements that were fetched last
   uint64_t computed_ = 0;
-  double begun_s_ = 0;
-  double computed_s_ = 0;
 };
 
 // What is written back is a part of an element, of which another read would have a copy.
@@ -362,7 +360,7 @@ void IndirectLoop::Engine::fetch() {
   }
   ++collected_;
   // What the block before computes begins once this one has been sent.
-  if (execution_.measures()) begun_s_ = context_.now_s();
+  execution_.begin_computing();
 }
 
 void IndirectLoop::Engine::fetch(size_t array) {
@@ -426,7 +424,7 @@ std::byte* const* IndirectLoop::Engine::arrive() {
       patch(before_computed().fetched[array], fetched, arrays_[array].unit_bytes);
     }
   }
-  if (execution_.measures()) begun_s_ = context_.now_s();
+  execution_.begin_computing();
   return block.pointers.data();
 }
 
@@ -449,7 +447,7 @@ void IndirectLoop::Engine::patch(const Fetched& from, Fetched& to, uint64_t unit
 }
 
 void IndirectLoop::Engine::leave() {
-  if (execution_.measures()) computed_s_ += context_.now_s() - begun_s_;
+  execution_.end_computing();
   Block& block = computed();
   // When the last block ends, the one before it may still be in flight: waiting keeps the later
   // value of an element that both write. A next block that is being fetched is patched instead.
@@ -488,7 +486,7 @@ void IndirectLoop::Engine::settle() {
 
 void IndirectLoop::Engine::finish() {
   settle();
-  execution_.finish(*this, computed_s_);
+  execution_.finish(*this, execution_.computed_s());
 }
 
 void IndirectLoop::Engine::note(decide::Trace& trace, double seconds) const {

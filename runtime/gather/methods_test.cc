@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,7 +14,9 @@
 #include <stripline/gather_plan.h>
 #include <stripline/team.h>
 
+#include "optimizer/plan/gather.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/gather/gather_state.h"
 #include "runtime/gather/testing/gather_fixtures.h"
 #include "runtime/gather/testing/gather_times.h"
 #include "runtime/loop/testing/exact_costs.h"
@@ -438,6 +441,144 @@ TEST(NodeSharing, IsExplainedAsItIsCarriedOut) {
   const std::string line = said.substr(command, said.find('\n', command) - command);
   EXPECT_NE(line.find(" --copied-on"), std::string::npos) << said;
   EXPECT_NE(said.find("pack, "), std::string::npos) << said;
+}
+
+// --- methods that are compared while gathers are carried out -------------------------------------
+
+void scale(std::optional<model::Parameter>& parameter, double factor) {
+  if (!parameter) return;
+  parameter->value *= factor;
+  parameter->ci_low *= factor;
+  parameter->ci_high *= factor;
+}
+
+// A model of kItanium whose large puts take longer than they do, so that the planner has what a
+// rank needs of `elements` side by side fetched, though it is sent sooner.
+model::TunedModel wrong_about_puts(uint64_t elements) {
+  plan::GatherRequest request;
+  request.elements = elements;
+  request.span_bytes = elements * request.element_bytes;
+  request.surroundings.flag_with_data = true;
+  model::TunedModel wrong = known_network();
+  for (int step = 0; step < 100; ++step) {
+    const plan::CompiledPath path(wrong, *wrong.network.find("inter-node"));
+    if (plan::plan_gather(request, &path).method == GatherMethod::pull) break;
+    for (model::Segment& segment : wrong.network["inter-node"].put->segments) {
+      scale(segment.G_s_per_byte, 1.05);
+    }
+  }
+  return wrong;
+}
+
+// Gathers by a plan that is made here, with none of the ranks late.
+GatherStatistics gather_often(Context& context, shared_array<double, block_cyclic<>>& x,
+                              const std::vector<uint64_t>& index, uint64_t rounds) {
+  auto plan = GatherPlan<double>::create(x, index);
+  EXPECT_TRUE(plan.ok()) << plan.error().message();
+  if (!plan.ok()) return {};
+  for (uint64_t round = 0; round < rounds; ++round) {
+    gathers::fill(x, round);
+    plan->for_each(x, [&](size_t i, double value) {
+      ASSERT_EQ(value, value_of<double>(index[i], round)) << "round " << round << ", read " << i;
+    });
+  }
+  // All ranks change methods at the same gathers.
+  const team all = team::world(context);
+  const uint64_t mine = plan->statistics().as_without_model;
+  EXPECT_EQ(all.allreduce(mine, op_max{}), all.allreduce(mine, op_min{}));
+  return plan->statistics();
+}
+
+TEST(MethodChoice, WhatTakesLongerThanTheBaselineIsGivenUp) {
+  constexpr uint64_t kEach = 512;
+  const ModelFile model("gather_wrong", wrong_about_puts(kEach));
+  for (const bool guard : {true, false}) {
+    auto group = deciding(bootstrap::group_on({"", kItanium, "virtual"}, 2), model);
+    group.context.guard = guard;
+    run_group(group, [guard](Context& context) {
+      auto x = shared_array<double, block_cyclic<>>::create(context, 2 * kEach, {kEach});
+      ASSERT_TRUE(x.ok());
+      std::vector<uint64_t> index(kEach);
+      for (uint64_t i = 0; i < kEach; ++i) index[i] = (1 - context.rank_me()) * kEach + i;
+      const GatherStatistics said = gather_often(context, *x, index, 600);
+      EXPECT_EQ(said.pulled_owners, 1U);
+      if (guard) {
+        EXPECT_GT(said.as_without_model, 300U);
+        // That is known from the first gather of the next plan on; one of them may be a check.
+        EXPECT_GE(gather_often(context, *x, index, 5).as_without_model, 4U);
+        // However many gathers that is for.
+        EXPECT_EQ(gather_often(context, *x, index, 1).as_without_model, 1U);
+      } else {
+        EXPECT_EQ(said.as_without_model, 0U);
+      }
+      context.barrier();
+    });
+  }
+}
+
+// What the planner would say of itself is compared with nothing.
+TEST(MethodChoice, TheBaselineIsNotCompared) {
+  const ModelFile model("gather_baseline", known_network());
+  auto group = deciding(bootstrap::group_on({"", kItanium, "virtual"}, 2), model);
+  run_group(group, [](Context& context) {
+    auto x = shared_array<double, block_cyclic<>>::create(context, 200, {100});
+    ASSERT_TRUE(x.ok());
+    const std::vector<uint64_t> index = {3, 5, 50, 103, 105, 150};
+    EXPECT_EQ(gather_often(context, *x, index, 100).as_without_model, 0U);
+    context.barrier();
+  });
+}
+
+// Scattered elements in mapped memory, which readers fetch, and owners send from when the site says
+// that this is faster until it says otherwise.
+TEST(MethodChoice, ReadersAndOwnersChangeInStep) {
+  model::TunedModel known = known_network();
+  known.network["intra-node"] = exact_path(kItanium);
+  known.pack = model::example_pack();
+  // So that copying is all that counts, by each owner for all of its readers, or by each of these.
+  for (model::Segment& segment : known.network["intra-node"].put->segments) {
+    for (auto* const part : {&segment.o_base_s, &segment.L_s, &segment.g_s, &segment.r_base_s}) {
+      scale(*part, 1e-3);
+    }
+  }
+  const ModelFile model("gather_in_step", known);
+  constexpr rank_t kRanks = 4;
+  const auto group =
+      deciding(bootstrap::group_on({"mapped", "tcp", "real", "mapped"}, kRanks), model);
+  run_group(group, [](Context& context) {
+    constexpr uint64_t kEach = 16000;
+    auto x = shared_array<double, block_cyclic<>>::create(context, kRanks * kEach, {kEach});
+    ASSERT_TRUE(x.ok());
+    std::vector<uint64_t> index;
+    for (uint64_t i = context.rank_me(); i < kRanks * kEach; i += 16) index.push_back(i);
+    const CallSite here = CallSite::current();
+    auto plan = GatherPlan<double>::create(*x, index, {}, here);
+    ASSERT_TRUE(plan.ok()) << plan.error().message();
+    ASSERT_EQ(plan->statistics().pulled_owners, kRanks - 1);
+    gathers::GatherState& state = gathers::GatherState::of(context);
+    const bool decides = state.find_site(here) != nullptr;
+    constexpr uint64_t kRounds = 160;
+    for (uint64_t round = 0; round < kRounds; ++round) {
+      if (decides && round == 40) state.site_at(here)->race().demote();
+      if (decides && round == 100) {
+        // As if nothing had been found out.
+        gathers::GatherSite& site = *state.site_at(here);
+        const plan::GatherDecision planned{GatherMethod::pull, plan::Reason::tuned};
+        site.decide(decide::Arm{1}, planned, 2, decide::Race::Of::turns);
+      }
+      gathers::fill(*x, round);
+      plan->for_each(*x, [&](size_t i, double value) {
+        ASSERT_EQ(value, value_of<double>(index[i], round)) << "round " << round << ", read " << i;
+      });
+    }
+    const team all = team::world(context);
+    const uint64_t sent = plan->statistics().as_without_model;
+    EXPECT_GT(sent, 10U);
+    EXPECT_LT(sent, kRounds - 30);
+    EXPECT_EQ(all.allreduce(sent, op_max{}), sent);
+    EXPECT_EQ(all.allreduce(uint64_t{decides ? 1U : 0U}, op_add{}), 1U);
+    context.barrier();
+  });
 }
 
 // By a model that is right: many readers of the same large block.

@@ -29,13 +29,18 @@ struct Told {
   uint64_t flags = 0;       // offset of two words
   uint64_t credit = 0;      // offset of a word for what it says itself
   uint64_t done = 0;        // the same, for when it has fetched
+  uint64_t compared = 0;    // 1: they are sent as without a model in some gathers (in_step.h)
+  uint64_t places = 0;      // offset of those by which they are sent then; 0: none
   // What is the same for all others.
-  uint64_t receives = 0;  // elements of all owners
-  uint32_t vectors = 0;   // arrays that are gathered
-  uint8_t mistaken = 0;   // 1: there is no plan, since its index or options are refused
-  uint8_t exhausted = 0;  // 1: there is none, since it has no room for what it would receive
-  uint8_t packs = 0;      // 1: it needs packed elements of some rank
-  uint8_t passes_on = 0;  // 1: what it needs of some rank may be worth passing on
+  uint64_t receives = 0;        // elements of all owners
+  uint64_t words = 0;           // offset of InStep::words(); 0: nothing is compared
+  uint64_t compared_bytes = 0;  // of all owners
+  uint32_t vectors = 0;         // arrays that are gathered
+  decide::Arm first_arm = 0;    // if this rank decides
+  uint8_t mistaken = 0;         // 1: there is no plan, since its index or options are refused
+  uint8_t exhausted = 0;        // 1: there is none, since it has no room for what it would receive
+  uint8_t packs = 0;            // 1: it needs packed elements of some rank
+  uint8_t passes_on = 0;        // 1: what it needs of some rank may be worth passing on
 };
 
 /// Words that say what of an owner is here: two turns, and two of what is passed on of it.

@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "runtime/gather/exchange.h"
+#include "runtime/gather/gather_state.h"
 #include "runtime/gather/node_sharing.h"
 #include "runtime/gather/passing_on.h"
 #include "runtime/rma/context_state.h"
@@ -40,16 +41,19 @@ class Agreement {
   void take(Incoming& in, const OwnerReads& reads, bool copied_on);
   size_t fetch_source(rank_t rank);
   void number_reads();
+  uint64_t list_bytes() const;
   Status allocate();
   Status prepare(const std::string& wrong);
   std::vector<Told> what_to_tell(const Status& prepared,
                                  std::vector<std::vector<uint32_t>>& places) const;
+  decide::Arm first_arm() const;
   Status tell(const Status& prepared);
   Status what_is_wrong(const Status& prepared) const;
   bool anyone(uint8_t Told::*says) const;
   void add_outgoing(rank_t reader, const Told& asked, std::vector<uint32_t> places);
   void settle_credits();
   void settle_fetches();
+  void settle_comparisons();
   void note_largest();
 
   global_ptr<uint64_t> words() const { return made_.memory.reinterpret<uint64_t>(); }
@@ -63,6 +67,10 @@ class Agreement {
   // Another one: of how many it has read this rank's memory.
   global_ptr<uint64_t> done_word(rank_t rank) const {
     return word(kFlags * made_.incoming.size() + context_.rank_n() + rank);
+  }
+  // Behind them, those of comparisons.
+  size_t words_of_comparisons() const {
+    return kFlags * made_.incoming.size() + 2 * size_t{context_.rank_n()};
   }
   uint64_t element_bytes() const { return request_.element_bytes * options_.vectors; }
 
@@ -148,7 +156,8 @@ void Agreement::take(Incoming& in, const OwnerReads& reads, bool copied_on) {
     in.runs = runs_of(in.places);
     ++statistics.shared_owners;
   } else {
-    const plan::GatherMethod method = choices_.method(reads, readers_[reads.owner], copied_on);
+    const auto [method, compared] = choices_.method(reads, readers_[reads.owner], copied_on);
+    in.compared = compared;
     // The elements of one piece need no list.
     in.copied = method == plan::GatherMethod::pack && reads.runs == 1;
     in.bound = method == plan::GatherMethod::bound || in.copied;
@@ -169,7 +178,9 @@ void Agreement::take(Incoming& in, const OwnerReads& reads, bool copied_on) {
   }
   if (in.way == Way::sent) return;
   in.fetch_source = fetch_source(in.source);
-  ++made_.fetch_sources[in.fetch_source].fetches;
+  FetchSource& source = made_.fetch_sources[in.fetch_source];
+  ++source.fetches;
+  source.compared += in.compared ? 1 : 0;
   made_.in_order = false;
 }
 
@@ -208,7 +219,15 @@ void Agreement::number_reads() {
   }
 }
 
-// The flags of all owners, two words for each rank, and what is received.
+// Places by which owners send what is fetched otherwise, where gathers are compared.
+uint64_t Agreement::list_bytes() const {
+  uint64_t places = 0;
+  for (const Incoming& in : made_.incoming) places += in.compared ? in.places.size() : 0;
+  return places * sizeof(uint32_t);
+}
+
+// The flags of all owners, two words for each rank, those of comparisons, what is received, and
+// lists of places.
 Status Agreement::allocate() {
   if (context_.rank_n() == 1) return {};
   const uint64_t received = made_.statistics.bytes_received / element_bytes();
@@ -216,10 +235,12 @@ Status Agreement::allocate() {
     return Error(ErrorCode::invalid_argument,
                  "this rank has and reads more than 2^32 elements together; gather parts of them");
   }
-  const size_t word_count = kFlags * made_.incoming.size() + 2 * size_t{context_.rank_n()};
+  const size_t word_count =
+      words_of_comparisons() + (choices_.compares() ? InStep::words(context_.rank_n()) : 0);
   const size_t word_bytes = padded(word_count * sizeof(uint64_t));
   STRIPLINE_ASSIGN_OR_RETURN(
-      made_.memory, context_.allocate_local<std::byte>(word_bytes + 2 * made_.turn_bytes, site_));
+      made_.memory,
+      context_.allocate_local<std::byte>(word_bytes + 2 * made_.turn_bytes + list_bytes(), site_));
   std::memset(context_.local(made_.memory), 0, word_bytes);
   made_.received = made_.memory + static_cast<std::ptrdiff_t>(word_bytes);
   for (size_t i = 0; i < made_.incoming.size(); ++i) {
@@ -227,6 +248,16 @@ Status Agreement::allocate() {
     in.landing = {.first = made_.received + static_cast<std::ptrdiff_t>(in.first * element_bytes()),
                   .turn_bytes = made_.turn_bytes,
                   .flags = word(kFlags * i)};
+  }
+  global_ptr<uint32_t> list =
+      (made_.received + static_cast<std::ptrdiff_t>(2 * made_.turn_bytes)).reinterpret<uint32_t>();
+  for (Incoming& in : made_.incoming) {
+    if (!in.compared || in.places.empty()) continue;
+    uint32_t* const here = context_.local(list);
+    std::ranges::copy(in.places, here);
+    in.listed = {here, in.places.size()};
+    list += static_cast<std::ptrdiff_t>(in.places.size());
+    in.places = {};
   }
   return {};
 }
@@ -294,6 +325,11 @@ std::vector<Told> Agreement::what_to_tell(const Status& prepared,
   }
   to_all.packs = made_.statistics.elements_told > 0 ? 1 : 0;
   to_all.receives = made_.statistics.elements;
+  if (choices_.compares() && !made_.memory.is_null()) {
+    to_all.words = word(words_of_comparisons()).offset();
+    to_all.compared_bytes = choices_.compared_bytes();
+    to_all.first_arm = first_arm();
+  }
   for (const OwnerReads& reads : std::span(made_.inspection.owners).subspan(1)) {
     if (to_all.passes_on == 0 && choices_.may_be_passed_on(reads, to_all.receives))
       to_all.passes_on = 1;
@@ -314,6 +350,10 @@ std::vector<Told> Agreement::what_to_tell(const Status& prepared,
     to_owner.runs = in.bound ? 1 : reads.runs;
     to_owner.fetched = in.way == Way::fetched ? 1 : 0;
     to_owner.copied = in.copied ? 1 : 0;
+    to_owner.compared = in.compared ? 1 : 0;
+    if (!in.listed.empty()) {
+      to_owner.places = context_.try_global_ptr(in.listed.data()).offset();
+    }
     to_owner.landing = in.landing.first.offset();
     to_owner.turn_bytes = in.landing.turn_bytes;
     to_owner.flags = in.landing.flags.offset();
@@ -328,11 +368,21 @@ std::vector<Told> Agreement::what_to_tell(const Status& prepared,
   return told;
 }
 
+// What plans before have found out about the largest of what is compared.
+decide::Arm Agreement::first_arm() const {
+  const std::optional<OwnerChoice>& largest = choices_.largest_compared();
+  const GatherSite* const known = GatherState::of(context_).find_site(site_);
+  const bool same = largest && known != nullptr && known->is_for(largest->request);
+  return same ? known->race().in_use() : decide::Arm{1};
+}
+
 void Agreement::add_outgoing(rank_t reader, const Told& asked, std::vector<uint32_t> places) {
   Outgoing& out = made_.outgoing.emplace_back();
   out.reader = reader;
   out.fetched = asked.fetched != 0;
   out.copied = asked.copied != 0;
+  out.compared = asked.compared != 0;
+  if (asked.places != 0) out.listed = global_ptr<uint32_t>(reader, asked.places);
   out.places = std::move(places);
   out.first = asked.first;
   out.elements = asked.wanted;
@@ -383,8 +433,13 @@ void Agreement::settle_credits() {
     if (in.way == Way::sent) in.credit = credit_at(in.source);
     if (in.hot && in.hot->source != in.source) in.hot->credit = credit_at(in.hot->source);
   }
+  // Given in some gathers alone: the last ones, where none of each gather serves.
+  for (Incoming& in : made_.incoming) {
+    if (in.compared && !in.copied) in.credit = credit_at(in.source);
+  }
   for (Outgoing& out : made_.outgoing) {
-    if (!out.fetched && !hears[out.reader]) out.credit = credit_word(out.reader);
+    const bool is_sent = !out.fetched || out.compared;
+    if (is_sent && !hears[out.reader]) out.credit = credit_word(out.reader);
     if (!out.fetched) made_.statistics.bytes_sent += out.elements * element_bytes();
   }
 }
@@ -397,11 +452,16 @@ void Agreement::settle_fetches() {
         rma::TurnCredit(global_ptr<uint64_t>(in.owner, asked_[in.owner].done));
   }
   std::vector<bool> reads_mine(context_.rank_n(), false);
+  std::vector<bool> always(context_.rank_n(), false);
   for (const Outgoing& out : made_.outgoing) {
-    if (out.fetched) reads_mine[out.reader] = true;
+    if (!out.fetched) continue;
+    reads_mine[out.reader] = true;
+    if (!out.compared) always[out.reader] = true;
   }
   if (sharing_) {
-    for (const NodeSharing::Led& one : sharing_->led()) reads_mine[one.follower] = true;
+    for (const NodeSharing::Led& one : sharing_->led()) {
+      reads_mine[one.follower] = always[one.follower] = true;
+    }
     sharing_->tell_followers(
         [&](rank_t owner) {
           return std::ranges::find(made_.incoming, owner, &Incoming::owner)->landing;
@@ -415,7 +475,22 @@ void Agreement::settle_fetches() {
     }
   }
   for (rank_t rank = 0; rank < context_.rank_n(); ++rank) {
-    if (reads_mine[rank]) made_.fetched_by.push_back(done_word(rank));
+    if (reads_mine[rank]) made_.fetched_by.push_back({done_word(rank), !always[rank]});
+  }
+}
+
+// The rank that receives the most by methods that are compared decides on them.
+void Agreement::settle_comparisons() {
+  if (std::ranges::any_of(asked_, [](const auto& rank) { return rank.words == 0; })) return;
+  const auto decider =
+      std::ranges::max_element(asked_, {}, [](const auto& rank) { return rank.compared_bytes; });
+  if (decider->compared_bytes == 0) return;
+  Compared& compared = made_.compared.emplace();
+  compared.decider = static_cast<rank_t>(decider - asked_.begin());
+  compared.first = decider->first_arm;
+  for (const auto& rank : asked_) compared.offsets.push_back(rank.words);
+  if (compared.decider == context_.rank_me()) {
+    compared.largest.emplace(*choices_.largest_compared());
   }
 }
 
@@ -449,6 +524,7 @@ Result<Schedule> Agreement::make() {
     }
     settle_credits();
     settle_fetches();
+    settle_comparisons();
   }
   number_reads();
   for (OwnerReads& reads : made_.inspection.owners) reads.places = {};  // owners have them now

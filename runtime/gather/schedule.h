@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <stripline/gather_plan.h>
@@ -12,6 +13,7 @@
 
 #include "base/result.h"
 #include "runtime/gather/choices.h"
+#include "runtime/gather/in_step.h"
 #include "runtime/gather/inspector.h"
 #include "runtime/gather/packing.h"
 #include "runtime/rma/turns.h"
@@ -41,6 +43,7 @@ struct Incoming {
   Way way = Way::sent;
   bool bound = false;      ///< all between the first and the last element that is read
   bool copied = false;     ///< one piece, which its owner packs, so as not to wait for an answer
+  bool compared = false;   ///< in some gathers as without a model: sent, and not copied
   uint64_t first = 0;      ///< of the elements that a turn brings, the first one of this owner
   uint64_t elements = 0;   ///< that come
   rma::Landing landing;    ///< in this rank's segment; its flags say when what is fetched may be
@@ -48,6 +51,8 @@ struct Incoming {
   std::optional<HotPart> hot;  ///< the last ones of the elements; the others come by themselves
   // For what is not sent:
   std::vector<uint32_t> places;  ///< at the source; none: all elements from there_first on
+  /// The same in this rank's segment, where an owner that is to send them reads them.
+  std::span<const uint32_t> listed;
   uint64_t there_first = 0;
   uint64_t runs = 0;
   size_t fetch_source = 0;  ///< among Schedule::fetch_sources
@@ -62,7 +67,10 @@ struct Incoming {
   bool here = false;
 
   Selection selection() const {
-    return {.places = places, .first = there_first, .elements = elements, .runs = runs};
+    return {.places = listed.empty() ? std::span<const uint32_t>(places) : listed,
+            .first = there_first,
+            .elements = elements,
+            .runs = runs};
   }
 };
 
@@ -70,8 +78,15 @@ struct Incoming {
 struct FetchSource {
   rank_t rank = 0;
   rma::TurnCredit done;
-  uint32_t fetches = 0;  ///< in each gather
-  uint32_t left = 0;     ///< in the one in flight
+  uint32_t fetches = 0;   ///< in each gather
+  uint32_t compared = 0;  ///< of these, that are sent instead in some
+  uint32_t left = 0;      ///< in the one in flight
+};
+
+/// A rank that reads this one's memory.
+struct FetchedBy {
+  global_ptr<uint64_t> done;  ///< here: after how many gathers it has
+  bool compared = false;      ///< in some gathers it is sent all that it reads in others
 };
 
 /// What this rank sends to a reader.
@@ -79,6 +94,8 @@ struct Outgoing {
   rank_t reader = 0;
   bool fetched = false;          ///< by the reader, which is notified that it may
   bool copied = false;           ///< packed though it is one piece
+  bool compared = false;         ///< in some gathers as without a model: sent, and not copied
+  global_ptr<uint32_t> listed;   ///< the places, at the reader, until they are asked for
   std::optional<size_t> of;      ///< of the incoming elements of this number, when they are here
   bool hot = false;              ///< of these the hot ones
   std::vector<uint32_t> places;  ///< none: all elements from the first one on
@@ -102,13 +119,14 @@ struct Schedule {
   std::vector<Incoming> incoming;  ///< beside the owners of the inspection but the first
   std::vector<FetchSource> fetch_sources;
   std::vector<Outgoing> outgoing;  ///< the next rank first, so that not all send to the same one
-  std::vector<global_ptr<uint64_t>> fetched_by;  ///< words of ranks that read this one's memory
+  std::vector<FetchedBy> fetched_by;
   bool in_order = true;            ///< what comes need not be looked after before all is here
   global_ptr<std::byte> memory;    ///< null: none
   global_ptr<std::byte> received;  ///< a turn's elements of all owners; two turns
   uint64_t turn_bytes = 0;
   GatherStatistics statistics;
   std::optional<OwnerChoice> largest;  ///< none: nothing comes
+  std::optional<Compared> compared;    ///< none: all gathers are carried out alike
 };
 
 /// Collective. Errors: as GatherPlan::create().

@@ -109,6 +109,19 @@ TEST_F(SeveralArraysDeathTest, AreAsManyAsThePlanWasMadeFor) {
               ::testing::ExitedWithCode(2), "of 2 arrays; GatherOptions::vectors of the plan is 3");
 }
 
+TEST_F(SeveralArraysDeathTest, AreNotNull) {
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         using Array = shared_array<int, cyclic>;
+                         auto x = Array::create(context, 4);
+                         auto plan =
+                             GatherPlan<int>::create(*x, std::vector<uint64_t>{1}, {.vectors = 2});
+                         plan->start(std::array<const Array*, 2>{&*x, nullptr});
+                       }),
+              ::testing::ExitedWithCode(2),
+              "several_arrays_test.cc:[0-9]+: GatherPlan::start of a null pointer as array 1");
+}
+
 TEST_F(SeveralArraysDeathTest, HaveOneShape) {
   EXPECT_EXIT(on_ranks(2,
                        [](Context& context) {

@@ -12,6 +12,7 @@
 #include <stripline/loop.h>
 #include <stripline/nest.h>
 
+#include "runtime/bootstrap/testing/as_fibers.h"
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
 #include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/loop/loop_state.h"
@@ -75,7 +76,7 @@ Times run(const std::string& model, bool guard, bool use_model) {
   auto group = bootstrap::group_on({"", kFabric, "virtual"}, 2);
   group.context.model_path = model;
   group.context.guard = guard;
-  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+  const Status ran = bootstrap::run_as_fibers(group, [&](Context& context) {
     const auto array = *context.new_symmetric_array<double>(kRows * kColumns);
     for (size_t i = 0; i < kRows * kColumns; ++i) context.local(array)[i] = 1;
     context.barrier();
@@ -144,7 +145,7 @@ void run_visit(const std::string& model,
                const std::function<void(Context&, global_ptr<const double>)>& visit) {
   auto group = bootstrap::group_on({"", kFabric, "virtual"}, 2);
   group.context.model_path = model;
-  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+  const Status ran = bootstrap::run_as_fibers(group, [&](Context& context) {
     const auto array = *context.new_symmetric_array<double>(kRows * kColumns);
     context.barrier();
     if (context.rank_me() == 0) visit(context, global_ptr<const double>(context.on_rank(array, 1)));

@@ -7,8 +7,8 @@
 #include <stripline/loop.h>
 #include <stripline/nest.h>
 
+#include "runtime/bootstrap/testing/as_fibers.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
-#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/loop/testing/exact_costs.h"
 #include "runtime/loop/testing/model_file.h"
@@ -53,7 +53,7 @@ Outcome read_from(rank_t step, bool estimates, model::DistanceScale scale, bool 
   group.context.model_path = file.path();
   group.context.load_estimation = estimates;
   Outcome outcome;
-  const auto ran = bootstrap::run_ranks(group, [&](Context& context) {
+  const auto ran = bootstrap::run_as_fibers(group, [&](Context& context) {
     const auto mine = context.new_symmetric_array<double>(kCount);
     ASSERT_TRUE(mine.ok());
     const auto theirs = context.on_rank(*mine, (context.rank_me() + step) % kRanks);

@@ -20,7 +20,6 @@ void LoopEngine::begin(plan::Direction direction, const LoopBlocks& blocks, size
   local_ = 0;
   local_out_ = {};
   out_ = over_ = false;
-  computed_s_ = 0;
   strips_ = 0;
   const Remote remote = describe(options);
   find_plan(options, remote);
@@ -87,18 +86,7 @@ uint64_t LoopEngine::lay_out_slots() {
   }
   slot_bytes_ = align_up(plan().strip_bytes + halo_bytes_);
   whole_in_buffer_ = keeps_ || plan().schedule == plan::Schedule::all_issued;
-  switch (plan().schedule) {
-    case plan::Schedule::vectorised:
-      slots_ = 1;
-      break;
-    case plan::Schedule::all_issued:
-      slots_ = strips_;
-      break;
-    case plan::Schedule::pipelined:
-      slots_ = uint64_t{plan().burst} + (direction_ == plan::Direction::get ? 1 : 0);
-      slots_ = std::min(slots_, strips_);
-      break;
-  }
+  slots_ = plan::strip_slots(direction_, plan().schedule, plan().burst, strips_);
   return whole_in_buffer_ ? whole : slots_ * slot_bytes_;
 }
 
@@ -201,19 +189,19 @@ const Strip* LoopEngine::hand_out() {
   return &strip_;
 }
 
-void LoopEngine::start_clock() {
+void LoopEngine::begin_computing() {
   out_ = true;
-  if (execution_.measures()) out_since_s_ = context_.now_s();
+  execution_.begin_computing();
 }
 
-void LoopEngine::stop_clock() {
-  out_ = false;
-  if (execution_.measures()) computed_s_ += context_.now_s() - out_since_s_;
+bool LoopEngine::end_computing() {
+  if (!std::exchange(out_, false)) return false;
+  execution_.end_computing();
+  return true;
 }
 
 const Strip* LoopEngine::next_get() {
-  if (out_) {
-    stop_clock();
+  if (end_computing()) {
     if (plan().schedule == plan::Schedule::vectorised && issue_.index < strips_) issue_get();
   }
   if (const Strip* local = hand_out_local(blocks_.count)) return local;
@@ -231,14 +219,13 @@ const Strip* LoopEngine::next_get() {
   }
   const Strip* const strip = hand_out();
   if (plan().schedule == plan::Schedule::pipelined && issue_.index < strips_) issue_get();
-  start_clock();
+  begin_computing();
   return strip;
 }
 
 const Strip* LoopEngine::next_put() {
   settle_local();
-  if (out_) {
-    stop_clock();
+  if (end_computing()) {
     issue_put();
     if (plan().schedule == plan::Schedule::vectorised) {
       wait_for_all();
@@ -258,7 +245,7 @@ const Strip* LoopEngine::next_put() {
   // The buffer's last put, if any, must have left it.
   state_.operations.wait_for(counters_[slot_of(compute_)]);
   const Strip* const strip = hand_out();
-  start_clock();
+  begin_computing();
   return strip;
 }
 

@@ -90,8 +90,8 @@ class LoopEngine {
   const Strip* next_put();
   void note_stores() const;
   void wait_for_all();
-  void start_clock();
-  void stop_clock();
+  void begin_computing();
+  bool end_computing();
 
   Context& context_;
   ContextState& state_;
@@ -129,8 +129,6 @@ class LoopEngine {
   RawBlock local_out_;  // a placed one that the body is writing
   bool out_ = false;    // a remote strip is being computed on
   bool over_ = false;
-  double out_since_s_ = 0;
-  double computed_s_ = 0;
   Strip strip_;
 };
 

@@ -201,7 +201,7 @@ void LoopEngine::learn() {
   const Analysis::Span deciding(loops_.analysis);
   double uncut_s = 0;  // what the computation would have taken if the loop had not been cut
   if (execution_.measures()) {
-    uncut_s = plan::uncut_compute_s(request_, *costs_, plan(), computed_s_);
+    uncut_s = plan::uncut_compute_s(request_, *costs_, plan(), execution_.computed_s());
     loops_.rates.note(place_, request_.total_bytes, uncut_s);
   }
   execution_.finish(*this, uncut_s);

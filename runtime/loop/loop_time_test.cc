@@ -13,7 +13,7 @@
 
 #include "base/json.h"
 #include "optimizer/plan/strip_costs.h"
-#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/bootstrap/testing/as_fibers.h"
 #include "runtime/fabric/emulated/testing/profile_file.h"
 #include "runtime/loop/testing/exact_costs.h"
 #include "runtime/rma/context_state.h"
@@ -54,7 +54,7 @@ class LoopTime : public ::testing::TestWithParam<std::string> {
     options.context.fabric = fabric;
     options.context.clock = "virtual";
     options.context.segment_bytes = size_t{4} << 20;
-    const Status ran = bootstrap::run_ranks(options, [&](Context& context) {
+    const Status ran = bootstrap::run_as_fibers(options, [&](Context& context) {
       const auto mine = context.new_symmetric_array<double>(kCount);
       ASSERT_TRUE(mine.ok());
       for (size_t i = 0; i < cases.size(); ++i) {

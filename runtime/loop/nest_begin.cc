@@ -17,13 +17,17 @@ namespace stripline::detail {
 using access::Group;
 using access::Nest;
 using access::Reference;
-using access::Tiling;
 using plan::Direction;
 
 namespace {
 
 // What a body may take longer on copies than on the program's memory, as a part of that.
 constexpr double kUnmeasuredBody = 1;
+
+// Decisions about a nest because owners answer sooner or later than before; and executions in a row
+// by owners that answer sooner until there is one: the owner may be another one each time.
+constexpr uint32_t kMostRedecided = 8;
+constexpr uint32_t kSoonerInARow = 16;
 
 bool has_strided_tiles(const NestLayout& layout) {
   for (uint32_t g = 0; g < layout.whole.groups(); ++g) {
@@ -40,7 +44,6 @@ void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite ca
   nest_ = nest;
   call_ = call;
   out_ = false;
-  computed_s_ = 0;
   compute_ = fetch_ = {};
   check_bounds(call);
   caches_ = loops_.caches(options.data_cache);
@@ -53,7 +56,7 @@ void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite ca
 }
 
 void NestEngine::find_plan(const NestOptions& options) {
-  const Nest& nest = served_ == 0 ? nest_ : described_;
+  const Nest& nest = planned_nest();
   NestKey key = key_of(state_, nest, options, call_, caches_);
   if (key.use_model && !options.force && is_forced()) key.use_model = false;
   use_model_ = key.use_model;
@@ -91,15 +94,35 @@ bool NestEngine::is_forced() const {
 void NestEngine::look_up(const NestKey& key, const NestOptions& options) {
   max_buffer_bytes_ = key.max_buffer_bytes;
   if (options.force) {
-    const plan::NestRequest request = request_of(state_, key, -1);
-    forced_.emplace(lay_out(key, force_nest(request, *options.force)));
+    const double delay_s = service_delay_of(state_, key, planned_nest());
+    const plan::NestRequest request = request_of(state_, key, -1, delay_s);
+    forced_.emplace(lay_out(key, request, force_nest(request, *options.force)));
     return;
   }
+  bool is_new = false;
   site_ = &loops_.nest_sites.find_or_make(key, [&](NestSite& made) {
+    is_new = true;
     made.keep_pieces();
+    made.service_delay_s = service_delay_of(state_, key, planned_nest());
     site_ = &made;
     decide(made, -1);
   });
+  if (!is_new) follow_delays();
+}
+
+// Owners answer sooner or later than when the nest was decided on: tiles that go in messages wait
+// for them. A few times; then what was decided holds.
+void NestEngine::follow_delays() {
+  if (!use_model_ || site_->users > 0 || site_->redecided == kMostRedecided) return;
+  if (!has_strided_tiles(decided())) return;
+  const double delay_s = service_delay_of(state_, site_->key, planned_nest());
+  if (delay_s >= site_->service_delay_s) site_->sooner = 0;
+  if (delay_s == site_->service_delay_s) return;
+  if (delay_s < site_->service_delay_s && ++site_->sooner < kSoonerInARow) return;
+  site_->sooner = 0;
+  site_->service_delay_s = delay_s;
+  ++site_->redecided;
+  decide(*site_, site_->refinement.planned_s());
 }
 
 decide::Terms NestEngine::terms_of(const NestOptions& options, const NestKey& key) {
@@ -121,9 +144,9 @@ decide::Terms NestEngine::terms_of(const NestOptions& options, const NestKey& ke
 }
 
 NestLayout NestEngine::make(decide::Arm, double compute_s) const {
-  const plan::NestRequest request = request_of(state_, site_->key, compute_s);
+  const plan::NestRequest request = request_for(compute_s);
   loops_.analysis.count_plan();
-  return lay_out(site_->key, plan::baseline_of_nest(request));
+  return lay_out(site_->key, request, plan::baseline_of_nest(request));
 }
 
 bool NestEngine::fits(const NestLayout& layout) const {
@@ -138,8 +161,8 @@ bool NestEngine::fits(const NestLayout& layout) const {
 // an error like the one that the baseline has shown, would eat up is tried by the guard before it
 // is relied upon.
 void NestEngine::decide(decide::Site<NestLayout>& site, double compute_s) const {
-  const plan::NestRequest request = request_of(state_, site_->key, compute_s);
-  const NestLayout layout = lay_out(site_->key, plan_nest(request));
+  const plan::NestRequest request = request_for(compute_s);
+  const NestLayout layout = lay_out(site_->key, request, plan_nest(request));
   loops_.analysis.count_plan();
   const plan::NestPlan& plan = layout.plan;
   if (plan.reason != plan::Reason::tuned) return site.decide(decide::kBaseline, layout);
@@ -149,7 +172,7 @@ void NestEngine::decide(decide::Site<NestLayout>& site, double compute_s) const 
   if (!site.outweighs(plan, doubt_s)) {
     const plan::NestCandidate tried{plan.schedule, plan.cut, plan.window};
     const plan::NestPlan tie = force_nest(request, tried, plan::Reason::tied);
-    site.compare(1, lay_out(site_->key, tie), plan::Guard::Of::site);
+    site.compare(1, lay_out(site_->key, request, tie), plan::Guard::Of::site);
   } else {
     const plan::NestPlan* const before = site.made(1) != nullptr ? &site.made(1)->plan : nullptr;
     const bool same = before != nullptr && before->schedule == plan.schedule &&
@@ -171,8 +194,8 @@ void NestEngine::note(decide::Trace& trace, double seconds) const {
   // No command where the planner was not asked.
   const auto command = [&] {
     if (site_ == nullptr) return std::string();
-    return explain_command<plan::NestMechanism>(
-        state_, request_of(state_, site_->key, execution_.compute_s()), done.reason);
+    return explain_command<plan::NestMechanism>(state_, request_for(execution_.compute_s()),
+                                                done.reason);
   };
   trace.note(call_, shape,
              decide::choice_of<plan::NestMechanism>(
@@ -189,10 +212,7 @@ void NestEngine::begin_tiles() {
     fetch_.step = plan().steps;
     return;
   }
-  Analysis::Span choosing(loops_.analysis);
-  choose_methods(layout_->whole, layout_->whole_shapes, whole_methods_);
-  choose_methods(layout_->rest, layout_->rest_shapes, rest_methods_);
-  choosing.end();
+  take_methods();
   if (caches_) keep();
   if (flights_.size() < layout_->slots * groups()) flights_.resize(layout_->slots * groups());
   if (!layout_->gets) fetch_.step = plan().steps;
@@ -203,36 +223,35 @@ void NestEngine::begin_tiles() {
   while (fetch_.step < std::min(layout_->ahead, plan().steps)) fetch_step();
 }
 
-// Chooses again for each execution, as owners answer sooner or later. The first owner of a
-// distributed array that is not in reach stands for all.
-void NestEngine::choose_methods(const Tiling& tiling,
-                                const std::array<NestShape, access::kMaxReferences>& shapes,
-                                std::array<Methods, access::kMaxReferences>& methods) const {
-  const bool simply = !use_model_ || execution_.is_baseline();
-  for (uint32_t g = 0; g < tiling.groups(); ++g) {
-    if (!shapes[g].many_regions || layout_->in_reach[g]) continue;
-    const Group& group = tiling.group[g];
-    const Reference& reference = reference_of(g);
-    Place place;
-    while (is_reached(g, place)) ++place.index[reference.piece_loop];
-    const rank_t owner = owner_at(reference, place);
-    const model::Path path = state_.job.path_to(owner);
-    const auto best = [&](Direction direction) {
-      plan::VisRequest request = vis_request_to(state_, direction, owner);
+// As the plan says, or as without a model. The last tile of a loop, which may be shorter, travels
+// as the others.
+void NestEngine::take_methods() {
+  const bool untuned = !use_model_ || execution_.is_baseline();
+  // How much longer tiles take without the model is just what the model may be wrong about.
+  if (layout_->tunes_tiles && site_ != nullptr && state_.mechanisms.run_guard() != nullptr) {
+    state_.mechanisms.run_guard()->differs({}, 0);
+  }
+  for (uint32_t g = 0; g < groups(); ++g) {
+    const bool many_regions =
+        layout_->whole_shapes[g].many_regions || layout_->rest_shapes[g].many_regions;
+    if (!many_regions || layout_->in_reach[g]) continue;
+    const Group& group = layout_->whole.group[g];
+    const auto plan_of = [&](Direction direction) {
+      const plan::VisCandidate by = plan().transfer[g].by(direction, group.mode);
+      if (!untuned) {
+        return plan::VisPlan{.method = by.method,
+                             .reason = plan().reason,
+                             .window = by.window,
+                             .chunk_bytes = by.chunk_bytes};
+      }
+      plan::VisRequest request = vis_request_to(state_, direction, reference_of(g).owner);
       request.regions = group.tile.runs();
       request.region_bytes = group.tile.run_bytes;
       request.extent_bytes = group.tile.extent().bytes();
-      request.message_header_bytes += strided_header_bytes(shapes[g].strided.dimensions.size());
-      const rma::VisSite& site = state_.mechanisms.vis_plans().site(request, path);
-      if (site.race().has_rivals() && site_ != nullptr &&
-          state_.mechanisms.run_guard() != nullptr) {
-        const decide::Race& race = site.race();
-        state_.mechanisms.run_guard()->differs(race.baseline_excess_s(), race.used_s());
-      }
-      return site.plan(simply ? decide::kBaseline : site.decided());
+      return plan::baseline_of_vis(request);
     };
-    if (reads(group.mode)) methods[g].get.emplace(best(Direction::get));
-    if (writes(group.mode)) methods[g].put.emplace(best(Direction::put));
+    if (reads(group.mode)) methods_[g].get.emplace(plan_of(Direction::get));
+    if (writes(group.mode)) methods_[g].put.emplace(plan_of(Direction::put));
   }
 }
 

@@ -96,7 +96,7 @@ void NestEngine::transfer(Direction direction, uint32_t g, const Place& place, s
   const NestShape& of_tile = shape(g, place);
   const int64_t base = base_of(g, place);
   if (of_tile.many_regions) {
-    const Methods& methods = (is_rest(place) ? rest_methods_ : whole_methods_)[g];
+    const Methods& methods = methods_[g];
     vis::Strided strided = of_tile.strided;
     strided.remote = base;
     if (!get) {
@@ -251,9 +251,8 @@ void NestEngine::point_at_elements() {
 
 const NestTile* NestEngine::next() {
   if (plan().obstacle) return next_access();
-  if (out_) {
-    if (execution_.measures()) computed_s_ += context_.now_s() - out_since_s_;
-    out_ = false;
+  if (std::exchange(out_, false)) {
+    execution_.end_computing();
     take_back();
     advance(compute_);
   }
@@ -273,7 +272,7 @@ const NestTile* NestEngine::next() {
   await_step();
   point_at_elements();
   out_ = true;
-  if (execution_.measures()) out_since_s_ = context_.now_s();
+  execution_.begin_computing();
   return &tile_;
 }
 
@@ -295,7 +294,7 @@ void NestEngine::end() {
   if (served_ != 0) served_in_.clear();
   if (!complete) return execution_.abandon();
   const Analysis::Span deciding(loops_.analysis);
-  execution_.finish(*this, computed_s_);
+  execution_.finish(*this, execution_.computed_s());
 }
 
 }  // namespace stripline::detail

@@ -87,9 +87,13 @@ class NestEngine {
   }
   void check_bounds(CallSite call) const;
   void begin_tiles();
-  void choose_methods(const access::Tiling& tiling,
-                      const std::array<NestShape, access::kMaxReferences>& shapes,
-                      std::array<Methods, access::kMaxReferences>& methods) const;
+  void take_methods();
+  void follow_delays();
+  // As the key of its site describes it, but for where it is.
+  const access::Nest& planned_nest() const { return served_ == 0 ? nest_ : described_; }
+  plan::NestRequest request_for(double compute_s) const {
+    return request_of(state_, site_->key, compute_s, site_->service_delay_s);
+  }
   uint64_t granule() const { return plan().cut.granule; }
   uint32_t groups() const { return layout_->whole.groups(); }
   bool is_rest(const Place& place) const {
@@ -153,9 +157,8 @@ class NestEngine {
   bool use_model_ = true;
   uint64_t max_buffer_bytes_ = 0;                         // that the plan is made for
   std::array<int64_t, access::kMaxReferences> origin_{};  // by group, of the layout's bases
-  std::array<Methods, access::kMaxReferences> whole_methods_;
-  std::array<Methods, access::kMaxReferences> rest_methods_;
-  std::array<Held, access::kMaxReferences> held_{};  // by group
+  std::array<Methods, access::kMaxReferences> methods_;   // by group
+  std::array<Held, access::kMaxReferences> held_{};       // by group
   BufferPool::Use memory_;
   // What the data cache has: references, as bits, where they are, and the nest as the key sees it.
   uint32_t served_ = 0;
@@ -172,8 +175,6 @@ class NestEngine {
   NestTile tile_;
 
   CallSite call_;
-  double out_since_s_ = 0;
-  double computed_s_ = 0;
 };
 
 }  // namespace stripline::detail

@@ -46,6 +46,7 @@ struct NestLayout {
   std::array<std::optional<access::Lmad>, access::kMaxReferences> kept{};
   std::array<uint64_t, access::kMaxReferences> kept_offset{};
   std::optional<double> attention_step_s{};  ///< of Attention; none: every step is looked after
+  bool tunes_tiles = false;  ///< of many regions, which travel otherwise than without a model
 
   /// True if a group moves with every step, or is held for several. Neither, if it is in reach.
   bool moves(uint32_t g) const { return !in_reach[g] && whole.group[g].hold > plan.cut.loop; }
@@ -91,18 +92,28 @@ NestKey key_of(ContextState& state, const access::Nest& nest, const NestOptions&
 bool operator==(const NestKey& a, const NestKey& b);
 uint64_t hash_of(const NestKey& key);
 
+/// How long messages wait for owners between nodes, in seconds: they are asked for tiles of many
+/// regions, as far as they have answered late. The first owner of each reference that is not in
+/// reach counts.
+double service_delay_of(ContextState& state, const NestKey& key, const access::Nest& nest);
+
 /// What the planner is asked; `compute_s` where the key does not say what the computation takes. It
 /// points to the pieces of the key.
-plan::NestRequest request_of(ContextState& state, const NestKey& key, double compute_s);
+plan::NestRequest request_of(ContextState& state, const NestKey& key, double compute_s,
+                             double service_delay_s);
 
-/// Cuts a plan of request_of(key) into tiles, and lays them out. Where it has an obstacle, steps
-/// are single iterations, whose elements have a slot each.
-NestLayout lay_out(const NestKey& key, const plan::NestPlan& plan);
+/// Cuts a plan of this request, which is one of the key, into tiles, and lays them out. Where it
+/// has an obstacle, steps are single iterations, whose elements have a slot each.
+NestLayout lay_out(const NestKey& key, const plan::NestRequest& request,
+                   const plan::NestPlan& plan);
 
 struct NestSite : decide::Site<NestLayout> {
   NestKey key;
   /// The distributed arrays of the key, which the program may forget.
   std::vector<std::vector<access::Piece>> pieces;
+  double service_delay_s = 0;  ///< that it was decided on with
+  uint32_t redecided = 0;      ///< because that was another one
+  uint32_t sooner = 0;         ///< the latest executions with owners that answer sooner than that
   /// Makes the key refer to them.
   void keep_pieces();
 };

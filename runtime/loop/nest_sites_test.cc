@@ -315,7 +315,7 @@ TEST_P(NestSites, AreAskedForAsRanksThatDoTheSameOrAlone) {
           options.alone = alone;
           const detail::NestKey key =
               detail::key_of(context.state(), nest, options, CallSite::current(), false);
-          return detail::request_of(context.state(), key, 1e-4);
+          return detail::request_of(context.state(), key, 1e-4, 0);
         };
         const plan::NestRequest get = asked(Mode::read, false);
         EXPECT_EQ(get.surroundings.target_polls_only, by_network && network.gets_need_target);

@@ -9,7 +9,7 @@
 #include <stripline/context.h>
 #include <stripline/nest.h>
 
-#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/bootstrap/testing/as_fibers.h"
 #include "runtime/loop/testing/exact_costs.h"
 
 namespace stripline {
@@ -39,7 +39,7 @@ class NestTime : public ::testing::TestWithParam<std::string> {
     options.context.fabric = fabric;
     options.context.clock = "virtual";
     options.context.segment_bytes = size_t{4} << 20;
-    const Status ran = bootstrap::run_ranks(options, [&](Context& context) {
+    const Status ran = bootstrap::run_as_fibers(options, [&](Context& context) {
       const auto matrix = *context.new_symmetric_array<double>(kRows * kColumns);
       const auto sums = *context.new_symmetric_array<double>(kRows);
       const auto [i, j] = loop_indices<2>();

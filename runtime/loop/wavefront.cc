@@ -119,8 +119,6 @@ class WavefrontEngine {
   size_t in_pieces_ = 1;
   size_t out_piece_ = 0;
   size_t out_pieces_ = 1;
-  double since_s_ = 0;
-  double computed_s_ = 0;
 };
 
 void WavefrontEngine::begin(const RawStage& stage) {
@@ -143,7 +141,6 @@ void WavefrontEngine::begin(const RawStage& stage) {
   begin_ = end_ = here_ = 0;
   in_piece_ = out_piece_ = 0;
   out_pieces_ = 1;
-  computed_s_ = 0;
   if (takes_over()) {
     ++came_[stage_.comes];
   } else {
@@ -214,12 +211,12 @@ plan::WavefrontRequest WavefrontEngine::request_for(double compute_s) const {
 }
 
 bool WavefrontEngine::next(size_t& range_begin, size_t& range_end) {
-  if (execution_.measures() && end_ > 0) computed_s_ += context_.now_s() - since_s_;
+  if (end_ > 0) execution_.end_computing();
   if (leaves()) {
     while (out_piece_ < out_pieces_ && end_of(out_piece_, out_pieces_) <= end_) hand_on();
   }
   if (end_ == stage_.lines) {
-    if (leaves()) execution_.finish(*this, computed_s_);
+    if (leaves()) execution_.finish(*this, execution_.computed_s());
     return false;
   }
   if (here_ == end_) receive();
@@ -228,7 +225,7 @@ bool WavefrontEngine::next(size_t& range_begin, size_t& range_end) {
   if (leaves()) end_ = std::min(end_, end_of(out_piece_, out_pieces_));
   range_begin = begin_;
   range_end = end_;
-  if (execution_.measures()) since_s_ = context_.now_s();
+  execution_.begin_computing();
   return true;
 }
 
@@ -324,14 +321,23 @@ Wavefront::Wavefront(std::unique_ptr<detail::WavefrontEngine> engine)
 Wavefront::Wavefront(Wavefront&& other) noexcept = default;
 Wavefront::~Wavefront() = default;
 
-void Wavefront::begin(const detail::RawStage& stage) { engine_->begin(stage); }
+void Wavefront::begin(const detail::RawStage& stage) {
+  if (engine_ == nullptr) detail::fail_moved_from("Wavefront::run", stage.call);
+  engine_->begin(stage);
+}
 
 bool Wavefront::next(size_t& range_begin, size_t& range_end) {
   return engine_->next(range_begin, range_end);
 }
 
-void Wavefront::finish() { engine_->finish(); }
+void Wavefront::finish() {
+  if (engine_ == nullptr) detail::fail_moved_from("Wavefront::finish");
+  engine_->finish();
+}
 
-uint32_t Wavefront::pieces(size_t crossing) const { return engine_->pieces(crossing); }
+uint32_t Wavefront::pieces(size_t crossing) const {
+  if (engine_ == nullptr) detail::fail_moved_from("Wavefront::pieces");
+  return engine_->pieces(crossing);
+}
 
 }  // namespace stripline

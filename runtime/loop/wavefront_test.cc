@@ -11,6 +11,7 @@
 #include <stripline/wavefront.h>
 
 #include "base/quantity.h"
+#include "runtime/bootstrap/testing/as_fibers.h"
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/bootstrap/testing/thread_group.h"
@@ -201,7 +202,7 @@ Ring go_round(const std::string& model, double compute_s, const WavefrontOptions
   auto group = bootstrap::group_on({"", fabric, "virtual"}, kRing);
   group.context.model_path = model;
   group.context.trace = trace;
-  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+  const Status ran = bootstrap::run_as_fibers(group, [&](Context& context) {
     // As many places as ranks: the others are between a rank and its successor.
     auto wavefront = *Wavefront::create(context, kRing, options);
     const auto came = *context.new_symmetric_array<double>(kRing * kDoubles);
@@ -403,7 +404,7 @@ TEST(TracedWavefront, CountsAStageOfAChainFromItsFirstPiece) {
   group.context.trace = "sites";
   std::string second;  // what rank 2 knows
   ::testing::internal::CaptureStderr();
-  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+  const Status ran = bootstrap::run_as_fibers(group, [&](Context& context) {
     auto wavefront =
         *Wavefront::create(context, 1, {.stages = kChain, .all_busy = false, .self_check = false});
     const auto came = *context.new_symmetric_array<double>(kDoubles);

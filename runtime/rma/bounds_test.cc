@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -183,6 +184,44 @@ TEST(Bounds, PointersKeepTheirRank) {
   const global_ptr<double> last(3, (uint64_t{1} << kOffsetBits) - 16);
   EXPECT_EQ((last + 2).where(), 3U);
   EXPECT_EQ(last + 2 - 2, last);
+}
+
+// Whatever it is moved by at once, a pointer does not come back into its segment.
+TEST(Bounds, PointersDoNotComeBack) {
+  constexpr std::ptrdiff_t kMost = std::numeric_limits<std::ptrdiff_t>::max();
+  constexpr uint64_t kLargestSegment = uint64_t{1} << (kOffsetBits - 1);
+  const global_ptr<double> place(3, 64);
+  for (const std::ptrdiff_t n :
+       {kMost, -kMost - 1, std::ptrdiff_t{1} << (kOffsetBits - 3), -(std::ptrdiff_t{1} << 61),
+        std::ptrdiff_t{1} << 61, (std::ptrdiff_t{1} << 61) + 1}) {
+    for (const global_ptr<double> moved : {place + n, place - n}) {
+      EXPECT_EQ(moved.where(), 3U) << n;
+      EXPECT_GE(moved.offset(), kLargestSegment) << n;
+    }
+  }
+}
+
+TEST(Bounds, NullStaysNull) {
+  global_ptr<double> null;
+  EXPECT_TRUE((null + 3).is_null());
+  EXPECT_TRUE((null - 3).is_null());
+  EXPECT_TRUE((++null).is_null());
+}
+
+TEST(Bounds, PointersOfNoJobAreThoseOfNoOther) {
+  const global_ptr<double> foreign(kMaxRanks, 64);
+  EXPECT_EQ(foreign.where(), kMaxRanks - 1);
+  EXPECT_EQ(foreign.offset(), 64U);
+  const global_ptr<double> beyond(3, (uint64_t{1} << kOffsetBits) + 64);
+  EXPECT_EQ(beyond.where(), 3U);
+  EXPECT_EQ(beyond.offset(), uint64_t{1} << (kOffsetBits - 1));
+}
+
+TEST(Bounds, DifferencesAreThoseOfOffsets) {
+  const global_ptr<double> first(1, 64);
+  EXPECT_EQ(global_ptr<double>(2, 88) - first, 3);
+  EXPECT_EQ(first - global_ptr<double>(2, 88), -3);
+  EXPECT_EQ(global_ptr<double>(1, 92) - first, 3);  // half an element is none
 }
 
 TEST_F(BoundsDeathTest, PrivateMemoryThatIsNull) {

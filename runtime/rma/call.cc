@@ -1,13 +1,17 @@
 #include "runtime/rma/call.h"
 
+#include <cstdio>
 #include <string_view>
+#include <unistd.h>
 
 #include <stripline/byte_count.h>
 #include <stripline/global_ptr.h>
 
+#include "base/exit_codes.h"
 #include "base/place_text.h"
 
-namespace stripline::rma {
+namespace stripline {
+namespace rma {
 
 std::string text(CallSite site) {
   if (site.file == nullptr) return "an unknown place";
@@ -41,4 +45,17 @@ std::string range_text(uint64_t offset, size_t bytes, uint32_t rank) {
          std::to_string(rank);
 }
 
-}  // namespace stripline::rma
+void fail_without_job(const std::string& message) {
+  std::fprintf(stderr, "error: %s\n", message.c_str());
+  ::_exit(exit_code_for(ErrorCode::invalid_argument));
+}
+
+}  // namespace rma
+
+void detail::fail_moved_from(const char* call, CallSite site) {
+  rma::fail_without_job(text(rma::Call(call, site)) +
+                        " of an object that has been moved from; the one that it was moved to has "
+                        "what it had");
+}
+
+}  // namespace stripline

@@ -37,4 +37,7 @@ std::string byte_count_text(size_t bytes);
 /// For a null pointer: "N bytes through a null pointer".
 std::string range_text(uint64_t offset, size_t bytes, uint32_t rank);
 
+/// Ends the process with a message: for calls of what refers to no job, as far as it knows.
+[[noreturn]] void fail_without_job(const std::string& message);
+
 }  // namespace stripline::rma

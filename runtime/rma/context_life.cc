@@ -1,12 +1,10 @@
 #include "runtime/rma/context_life.h"
 
-#include <cstdio>
 #include <new>
 #include <sys/mman.h>
 
 #include <stripline/future.h>
 
-#include "base/exit_codes.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::detail {
@@ -30,10 +28,8 @@ ContextLife::ContextLife() : process_(::getpid()) {
 
 // No one is left to tell the launcher.
 void ContextLife::fail(const rma::Call& call) {
-  std::fprintf(stderr,
-               "error: %s, but the Context has gone; what a Context is needed for goes before it\n",
-               text(call).c_str());
-  ::_exit(exit_code_for(ErrorCode::invalid_argument));
+  rma::fail_without_job(text(call) +
+                        ", but the Context has gone; what a Context is needed for goes before it");
 }
 
 std::shared_ptr<const ContextLife> life_of(Context* context) {

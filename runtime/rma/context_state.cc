@@ -100,10 +100,11 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   bootstrap::Bootstrap& job = *bootstrap;
   const auto refuse = [&job](const Error& error) { return ContextState::refuse(job, error); };
   if (job.rank() == 0) rma::warn_of_unknown_variables();
-  if (options.segment_bytes >= (uint64_t{1} << kOffsetBits)) {
+  // The upper half of the offsets is that of pointers which were moved out of their segment.
+  if (options.segment_bytes >= (uint64_t{1} << (kOffsetBits - 1))) {
     return refuse(Error(ErrorCode::invalid_argument,
                         "a segment of " + std::to_string(options.segment_bytes) +
-                            " bytes exceeds what global pointers reach (16 TiB); ask for less"));
+                            " bytes exceeds what global pointers reach (8 TiB); ask for less"));
   }
   const auto node_reach = node_reach_of(options.same_node);
   if (!node_reach.ok()) return refuse(node_reach.error());

@@ -94,6 +94,9 @@ class Exclusion {
     return runtime_.load(std::memory_order_relaxed) == this_thread();
   }
 
+  /// True if this thread is inside of a call. Only while it is shared.
+  bool is_inside_here() const { return inside_.load(std::memory_order_relaxed) == this_thread(); }
+
   /// Enters unless the program is inside or wants to be, on this thread or another one. Only while
   /// it is shared. leave() after true.
   bool try_enter() {
@@ -103,11 +106,12 @@ class Exclusion {
       return false;
     }
     ++depth_;
+    inside_.store(this_thread(), std::memory_order_relaxed);
     return true;
   }
   void leave() {
     if (mode_ == Mode::shared) {
-      --depth_;
+      if (--depth_ == 0) inside_.store(nullptr, std::memory_order_relaxed);
       mutex_.unlock();
       return;
     }
@@ -143,7 +147,7 @@ class Exclusion {
         mutex_.lock();
         wanted_.store(false, std::memory_order_relaxed);
       }
-      ++depth_;
+      if (depth_++ == 0) inside_.store(this_thread(), std::memory_order_relaxed);
       ++calls_;
       return;
     }
@@ -174,7 +178,7 @@ class Exclusion {
   Mode mode_ = Mode::alone;
   std::atomic<bool> wanted_{false};
   std::atomic<const void*> runtime_{nullptr};
-  std::atomic<const void*> inside_{nullptr};  // serialized: the thread in a call
+  std::atomic<const void*> inside_{nullptr};  // serialized or shared: the thread in a call
   uint32_t depth_ = 0;                        // calls in progress, one inside of another
   uint64_t calls_ = 0;
   std::function<void()> at_end_;

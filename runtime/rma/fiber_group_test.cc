@@ -159,9 +159,9 @@ TEST(FiberGroup, SharesMemoryOfItsProcessWhichBeginsAsZeros) {
 TEST(FiberGroup, SaysWhyThereIsNoMemoryForItsSegments) {
   Process process;
   Options options = options_on("emulated:opteron-vapi,compute=none");
-  options.segment_bytes = size_t{1} << 43;  // 32 of them are more than a process has addresses for
+  options.segment_bytes = size_t{1} << 42;  // 64 of them are more than a process has addresses for
   const Status ran =
-      run_fibers({.ranks = 32, .context = options, .process = &process}, [](Context&) { FAIL(); });
+      run_fibers({.ranks = 64, .context = options, .process = &process}, [](Context&) { FAIL(); });
   ASSERT_FALSE(ran.ok());
   EXPECT_EQ(ran.error().code(), ErrorCode::resource_exhausted) << ran.error().message();
   EXPECT_NE(ran.error().message().find("STRIPLINE_SEGMENT_BYTES"), std::string::npos);

@@ -5,6 +5,7 @@
 
 #include <stripline/future.h>
 
+#include "base/exception_text.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::detail {
@@ -19,15 +20,9 @@ rma::SlotUse use_of(const future& operation) {
 FutureState::~FutureState() {
   if (error_ == nullptr || error_taken_) return;
   if (life_ != nullptr && life_->in_child()) return;  // it is the parent's
-  std::string what = "something that is not a std::exception";
-  try {
-    std::rethrow_exception(error_);
-  } catch (const std::exception& error) {
-    what = error.what();
-  } catch (...) {  // said so
-  }
-  const std::string message = "an exception that no future's owner has asked for: " + what +
-                              "; wait() throws it, and when_all() and then() hand it on";
+  const std::string message =
+      "an exception that no future's owner has asked for: " + exception_text(error_) +
+      "; wait() throws it, and when_all() and then() hand it on";
   if (life_ != nullptr && !life_->is_over()) {
     context_->state().fail(Error(ErrorCode::invalid_argument, message));
   }

@@ -33,9 +33,19 @@ Injection::~Injection() {
   }
 }
 
+// Ends the process if the Context has gone, and the job in handlers. Another thread's handlers do
+// not count: whether one runs is known to the thread that is inside of the Context.
+void Injection::check(const rma::Call& call) const {
+  life_->check(call);
+  if (state_.job.exclusion().is_inside_here() && state_.operations.messages().in_handler())
+      [[unlikely]] {
+    state_.operations.fail_in_handler(call.name, call.site());
+  }
+}
+
 void Injection::get(const rma::Call& call, global_ptr<const std::byte> source,
                     std::byte* destination, size_t bytes) {
-  life_->check(call);
+  check(call);
   if (observed_) [[unlikely]]
     return context_.rget_nbi(source, destination, bytes, call.site());
   const rank_t target = source.where();
@@ -58,7 +68,7 @@ void Injection::get(const rma::Call& call, global_ptr<const std::byte> source,
 
 void Injection::put(const rma::Call& call, const std::byte* source,
                     global_ptr<std::byte> destination, size_t bytes) {
-  life_->check(call);
+  check(call);
   if (observed_) [[unlikely]]
     return context_.rput_nbi(source, destination, bytes, call.site());
   const rank_t target = destination.where();
@@ -82,7 +92,7 @@ void Injection::put(const rma::Call& call, const std::byte* source,
 void Injection::atomic(const rma::Call& call, const AtomicDomain& domain,
                        const fabric::AtomicRequest& request, global_ptr<std::byte> variable,
                        void* previous) {
-  life_->check(call);
+  check(call);
   rma::check_result(state_, call, request.op, previous);
   if (observed_) [[unlikely]]
     return domain
@@ -113,7 +123,10 @@ void Injection::atomic(const rma::Call& call, const AtomicDomain& domain,
 }
 
 void Injection::fence(CallSite site) {
-  life_->check({"injection_context::fence", site});
+  const rma::Call call("injection_context::fence", site);
+  check(call);
+  // What follows a future may start operations, but not wait.
+  if (state_.job.exclusion().is_inside_here()) state_.operations.check_may_wait(call.name, site);
   if (observed_) [[unlikely]]
     return context_.fence(site);
   if (queue_ != nullptr) queue_->complete();
@@ -174,6 +187,17 @@ Result<injection_context> injection_context::open(Context& context, CallSite sit
       std::make_unique<detail::Injection>(context, std::move(queue), std::move(why_shared)));
 }
 
+namespace {
+
+detail::Injection& injection_of(const std::unique_ptr<detail::Injection>& held,
+                                const rma::Call& call) {
+  if (held == nullptr) [[unlikely]]
+    detail::fail_moved_from(call.name, call.site());
+  return *held;
+}
+
+}  // namespace
+
 injection_context::injection_context(std::unique_ptr<detail::Injection> injection)
     : injection_(std::move(injection)) {}
 
@@ -181,27 +205,36 @@ injection_context::~injection_context() = default;
 injection_context::injection_context(injection_context&&) noexcept = default;
 injection_context& injection_context::operator=(injection_context&&) noexcept = default;
 
-bool injection_context::has_own_queue() const { return injection_->queue() != nullptr; }
+bool injection_context::has_own_queue() const {
+  return injection_of(injection_, "injection_context::has_own_queue").queue() != nullptr;
+}
 
-const std::string& injection_context::why_shared() const { return injection_->why_shared(); }
+const std::string& injection_context::why_shared() const {
+  return injection_of(injection_, "injection_context::why_shared").why_shared();
+}
 
 void injection_context::get_bytes(global_ptr<const std::byte> source, std::byte* destination,
                                   size_t bytes, CallSite site) {
-  injection_->get({"injection_context::rget", site}, source, destination, bytes);
+  const rma::Call call("injection_context::rget", site);
+  injection_of(injection_, call).get(call, source, destination, bytes);
 }
 
 void injection_context::put_bytes(const std::byte* source, global_ptr<std::byte> destination,
                                   size_t bytes, CallSite site) {
-  injection_->put({"injection_context::rput", site}, source, destination, bytes);
+  const rma::Call call("injection_context::rput", site);
+  injection_of(injection_, call).put(call, source, destination, bytes);
 }
 
 void injection_context::start_atomic(const detail::AtomicDomain& domain, Op op,
                                      global_ptr<std::byte> variable, uint64_t operand,
                                      uint64_t expected, void* previous, CallSite site) {
-  injection_->atomic({"atomic operation", site}, domain, {op, domain.type(), operand, expected},
-                     variable, previous);
+  const rma::Call call("atomic operation", site);
+  injection_of(injection_, call)
+      .atomic(call, domain, {op, domain.type(), operand, expected}, variable, previous);
 }
 
-void injection_context::fence(CallSite site) { injection_->fence(site); }
+void injection_context::fence(CallSite site) {
+  injection_of(injection_, {"injection_context::fence", site}).fence(site);
+}
 
 }  // namespace stripline

@@ -41,6 +41,7 @@ class Injection {
   void fence(CallSite site);
 
  private:
+  void check(const rma::Call& call) const;
   bool try_fence_shared();
 
   Context& context_;

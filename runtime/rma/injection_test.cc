@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,6 +16,7 @@
 
 #include <stripline/atomic.h>
 #include <stripline/context.h>
+#include <stripline/future.h>
 #include <stripline/injection.h>
 #include <stripline/memory_use.h>
 
@@ -399,6 +401,40 @@ TEST_F(InjectionDeathTest, WrongArgumentsAreNamed) {
            uint64_t value = 0;
            mine.rget(Place(7, there.offset()), &value, 1);
          });
+  expect("injection_context::rget of an object that has been moved from",
+         [](Context&, injection_context& mine, Place there) {
+           const injection_context other = std::move(mine);
+           uint64_t value = 0;
+           mine.rget(there, &value, 1);  // NOLINT(bugprone-use-after-move)
+         });
+  expect("injection_context::fence inside of what follows a future",
+         [](Context& context, injection_context& mine, Place there) {
+           rget_async(context, there).then([&mine](uint64_t) { mine.fence(); }).wait();
+         });
+}
+
+TEST_F(InjectionDeathTest, IsNotForHandlers) {
+  const auto in_handler = [] {
+    auto options = injecting_on({"tcp", "tcp", "real"}, 2);
+    options.context.debug = false;
+    const Status ran = bootstrap::run_ranks(options, [](Context& context) {
+      const auto words = context.new_symmetric_array<uint64_t>(4);
+      injection_context mine = opened(context);
+      bool came = false;
+      const uint32_t handler = context.register_am([&](rank_t, std::span<const std::byte>) {
+        uint64_t value = 0;
+        mine.rget(context.on_rank(*words, 1), &value, 1);
+        came = true;
+      });
+      context.barrier();
+      if (context.rank_me() == 1) context.am_send(0, handler, {});
+      if (context.rank_me() == 0) context.wait_until([&came] { return came; });
+      context.barrier();
+    });
+    std::_Exit(ran.ok() ? 0 : 1);
+  };
+  EXPECT_EXIT(in_handler(), ::testing::ExitedWithCode(2),
+              "injection_test.cc:[0-9]+: injection_context::rget inside an active message handler");
 }
 
 TEST_F(InjectionDeathTest, EndsBeforeItsContext) {

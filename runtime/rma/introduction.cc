@@ -172,12 +172,17 @@ Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fa
     introduced.facts = machine::machine_fingerprint(fabric.info());
     STRIPLINE_ASSIGN_OR_RETURN(digest, leave_facts(introduced.facts, place));
   }
+  const std::string segment =
+      options.segment_setting.empty()
+          ? "STRIPLINE_SEGMENT_BYTES=" + std::to_string(options.segment_bytes)
+          : options.segment_setting;
   const Introduction mine{fabric.local_address(),
                           options.verbose ? description(fabric.info(), options) : std::string(),
-                          "STRIPLINE_SEGMENT_BYTES=" + std::to_string(options.segment_bytes) +
-                              " STRIPLINE_SAME_NODE=" + options.same_node +
+                          segment + " STRIPLINE_SAME_NODE=" + options.same_node +
                               " STRIPLINE_TUNING=" + options.tuning +
                               (options.debug ? " STRIPLINE_DEBUG=1" : " STRIPLINE_DEBUG=0") +
+                              // Ranks compare at the same collective operations.
+                              (options.guard ? "" : " STRIPLINE_GUARD=0") +
                               (options.model_may_not_fit ? " STRIPLINE_MODEL_MAY_NOT_FIT=1"
                                                          : " STRIPLINE_MODEL=" + model_terms) +
                               (report.empty() ? "" : " STRIPLINE_REPORT=" + report),

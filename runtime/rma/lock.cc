@@ -71,6 +71,7 @@ void global_lock::raise(rank_t rank, std::ptrdiff_t word, uint64_t value) const 
 }
 
 void global_lock::lock() {
+  if (context_ == nullptr) detail::fail_moved_from("global_lock::lock");
   const auto inside = context_->state().exclusive();
   begin("lock of a global_lock", false);
   const rank_t me = context_->rank_me();
@@ -87,6 +88,7 @@ void global_lock::lock() {
 }
 
 bool global_lock::try_lock() {
+  if (context_ == nullptr) detail::fail_moved_from("global_lock::try_lock");
   const auto inside = context_->state().exclusive();
   begin("try_lock of a global_lock", false);
   *context_->local(words_ + kNext) = 0;
@@ -98,6 +100,7 @@ bool global_lock::try_lock() {
 }
 
 void global_lock::unlock() {
+  if (context_ == nullptr) detail::fail_moved_from("global_lock::unlock");
   const auto inside = context_->state().exclusive();
   begin("unlock of a global_lock", true);
   context_->state().operations.complete_puts();

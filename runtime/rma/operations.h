@@ -217,6 +217,11 @@ class Operations {
 
   // --- waiting ----------------------------------------------------------------------------------
 
+  /// Ends the job in handlers and in what follows futures, which must not wait.
+  void check_may_wait(const char* name, CallSite site = {}) const {
+    if (messages_.in_handler() || continuations_.running()) [[unlikely]]
+      fail_in_handler(name, site);
+  }
   /// Begins a call that makes progress or waits, which handlers must not make.
   void begin(const char* name) {
     job_.activity() = name;
@@ -301,10 +306,6 @@ class Operations {
   uint64_t acquire_epoch() const { return acquires_ + messages_.program_handlers(); }
 
  private:
-  void check_may_wait(const char* name) const {
-    if (messages_.in_handler() || continuations_.running()) [[unlikely]]
-      fail_in_handler(name, {});
-  }
   void reclaim_slots();
   void found_complete(Kind kind);
   void complete(rank_t target, const fabric::Counter& counter);

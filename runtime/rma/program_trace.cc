@@ -57,7 +57,7 @@ void ProgramTrace::started(Observation& operation, const std::optional<SlotUse>&
   }
   if (operation.many_regions || !all_operations_) return;
   operations_.leave();
-  if (!operation.outermost) return;
+  if (!operation.outermost || !noting_) return;
   const double seconds = state_.job.fabric().now_s() - operation.begun_s;
   const OperationTrace::Operation noted{operation.call, kind_of(operation.access), operation.target,
                                         operation.offset, operation.bytes};

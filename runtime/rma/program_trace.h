@@ -29,6 +29,11 @@ class ProgramTrace final : public Observer {
   decide::Trace& choices() { return choices_; }
   /// What was noted, for the end of the job: later transfers in flight are not recorded.
   const decide::Trace& all_choices();
+  /// False: nothing is noted that ends before the next call with true. It begins with true.
+  void set_noting(bool noting) {
+    noting_ = noting;
+    choices_.set_noting(noting);
+  }
   /// Since it began.
   double seconds() const;
 
@@ -46,6 +51,7 @@ class ProgramTrace final : public Observer {
   OperationTrace operations_;
   const double begun_s_;
   const bool all_operations_;
+  bool noting_ = true;
 };
 
 }  // namespace stripline::rma

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/exception_text.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::rma {
@@ -147,13 +148,7 @@ void RpcAnswer::send(std::vector<std::byte> result) const {
 }
 
 void RpcAnswer::send_error(const std::exception_ptr& error) const {
-  std::string what = "something that is not a std::exception";
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& caught) {
-    what = caught.what();
-  } catch (...) {  // said so
-  }
+  std::string what = exception_text(error);
   ContextState& state = context_->state();
   if (!expected()) {
     state.fail(Error(ErrorCode::invalid_argument,

@@ -1,20 +1,23 @@
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include <stripline/team.h>
 
-#include "base/exit_codes.h"
+#include "base/quantity.h"
+#include "base/random.h"
 #include "optimizer/access/saturate.h"
 #include "optimizer/plan/collective_mechanism.h"
+#include "runtime/decide/choice.h"
+#include "runtime/rma/compared_collective.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/debug_checks.h"
+#include "runtime/rma/explain_command.h"
 
 namespace stripline {
 namespace {
@@ -37,42 +40,124 @@ using model::CollectiveOperation;
                        "; it has " + list));
 }
 
-// `name`: of the call, where that is not the model's of the operation.
-CollectiveAlgorithm choose(const detail::ContextState& state, CollectiveOperation operation,
-                           rank_t ranks, uint64_t bytes, collective_algorithm asked,
-                           std::string_view name = {}) {
-  if (asked == collective_algorithm::automatic) {
-    const model::CollectiveRequest request{.operation = operation,
-                                           .ranks = ranks,
-                                           .bytes = bytes,
-                                           .in_node = state.memory.all_shared(),
-                                           .crowded = state.job.crowded()};
-    const std::string_view forced = state.job.tuning().forced.forced(
-        plan::CollectiveMechanism::kWords.command, bytes, model::to_string(operation),
-        [&](std::string_view name) {
-          return model::has_algorithm(operation, *model::collective_algorithm_from(name));
-        });
-    if (forced.empty()) return state.job.compiled().collectives().choose(request);
-    return model::collective_algorithm_from(forced).value_or(model::default_collective(request));
+// What is asked for of an operation. `name`: of the call, where that is not the model's; a literal.
+struct Asked {
+  CollectiveOperation operation = CollectiveOperation::broadcast;
+  uint64_t bytes = 0;
+  collective_algorithm algorithm = collective_algorithm::automatic;
+  std::string_view name = {};
+};
+
+// By a rule of a score map, of the model, or as without one.
+plan::CollectivePlan choose(const detail::ContextState& state,
+                            const plan::AskedCollective& request) {
+  const std::string_view forced = state.job.tuning().forced.forced(
+      plan::CollectiveMechanism::kWords.command, request.bytes, model::to_string(request.operation),
+      [&](std::string_view name) {
+        return model::has_algorithm(request.operation, *model::collective_algorithm_from(name));
+      });
+  if (!forced.empty()) {
+    const auto algorithm = model::collective_algorithm_from(forced);
+    return {algorithm.value_or(model::default_collective(request.request())), plan::Reason::forced};
   }
-  if (model::has_algorithm(operation, asked)) return asked;
-  fail_algorithm(state, name.empty() ? model::to_string(operation) : name, asked,
-                 model::algorithms_of(operation));
+  plan::CollectiveMechanism::Record record;
+  return plan::CollectiveMechanism::plan(request, &state.job.compiled().collectives(), record);
 }
 
-// For operations of which models do not speak: all messages at once, until they are long enough for
-// the ring's fewer waits to outweigh its rounds (the size at which broadcast cuts messages).
-CollectiveAlgorithm direct_or_ring(const detail::ContextState& state, std::string_view name,
-                                   uint64_t bytes, collective_algorithm asked) {
-  constexpr std::array kHas = {CollectiveAlgorithm::direct, CollectiveAlgorithm::ring};
-  if (asked == collective_algorithm::automatic) {
-    return bytes > model::kWholeCollectiveBytes ? CollectiveAlgorithm::ring
-                                                : CollectiveAlgorithm::direct;
+// True for operations of which all ranks see the same request, and whose results do not depend on
+// the algorithm: sums have the bits that the order of adding gives them, which is to be the same
+// each time.
+bool is_comparable(CollectiveOperation operation) {
+  switch (operation) {
+    case CollectiveOperation::broadcast:
+    case CollectiveOperation::gather:
+    case CollectiveOperation::allgather:
+    case CollectiveOperation::all_to_all:
+    case CollectiveOperation::allgatherv:
+      return true;
+    case CollectiveOperation::reduce:
+    case CollectiveOperation::allreduce:
+    case CollectiveOperation::all_to_allv:
+    case CollectiveOperation::scan:
+    case CollectiveOperation::reduce_scatter:
+      break;
   }
-  if (std::find(kHas.begin(), kHas.end(), asked) == kHas.end()) {
-    fail_algorithm(state, name, asked, kHas);
+  return false;
+}
+
+// The ranks of a team agree on the next calls that are compared, as a part of the call that they
+// are in.
+void agree(sync::Group& group, detail::ContextState& state, rma::ComparedCollective& compared) {
+  sync::Collectives& collectives = state.mechanisms.collectives();
+  rma::ComparedCollective::Times longest{};
+  if (compared.has_times()) {
+    const op_max longer{};
+    collectives.reduce(group, std::as_bytes(std::span(compared.times())),
+                       std::as_writable_bytes(std::span(longest)),
+                       detail::reduction_of<double>(longer), 0, CollectiveAlgorithm::binomial);
   }
-  return asked;
+  uint64_t block = group.me == 0 ? compared.next(state.mechanisms.instruments(), longest) : 0;
+  collectives.broadcast(group, std::as_writable_bytes(std::span(&block, 1)), 0,
+                        CollectiveAlgorithm::binomial);
+  compared.begin(block);
+}
+
+// Carries out an operation of a team: `perform(algorithm)`. What a rule of the model says is shown
+// and compared with what is done without one, if that is another algorithm.
+template <typename Perform>
+void carry_out(sync::Group& group, detail::ContextState& state, const Asked& asked, CallSite site,
+               const Perform& perform) {
+  if (asked.algorithm != collective_algorithm::automatic) {
+    if (model::has_algorithm(asked.operation, asked.algorithm)) return perform(asked.algorithm);
+    fail_algorithm(state, asked.name.empty() ? model::to_string(asked.operation) : asked.name,
+                   asked.algorithm, model::algorithms_of(asked.operation));
+  }
+  const plan::AskedCollective request{.operation = asked.operation,
+                                      .ranks = group.size,
+                                      .bytes = asked.bytes,
+                                      .in_node = state.memory.all_shared(),
+                                      .crowded = state.job.crowded()};
+  const plan::CollectivePlan planned = choose(state, request);
+  if (planned.reason != plan::Reason::measured ||
+      planned.algorithm == model::default_collective(request.request())) {
+    return perform(planned.algorithm);
+  }
+  const decide::Instruments instruments = state.mechanisms.instruments();
+  const bool compares =
+      instruments.run_guard != nullptr && is_comparable(asked.operation) && request.ranks > 1;
+  rma::ComparedCollective* const compared =
+      compares ? state.mechanisms.of<rma::ComparedCollectives>(state).of(group.id, asked.name,
+                                                                         request, planned)
+               : nullptr;
+  if (compared == nullptr && instruments.trace == nullptr) return perform(planned.algorithm);
+  if (compared != nullptr && compared->is_over()) agree(group, state, *compared);
+  const plan::CollectivePlan& taken = compared != nullptr ? compared->plan() : planned;
+  const double begun_s = instruments.fabric->now_s();
+  perform(taken.algorithm);
+  const double seconds = instruments.fabric->now_s() - begun_s;
+  if (instruments.trace != nullptr) {
+    instruments.trace->note(
+        site, hash_of(static_cast<uint64_t>(asked.operation), asked.bytes, request.ranks),
+        decide::choice_of<plan::CollectiveMechanism>(request, taken, {.predicted_s = 0.0}), seconds,
+        std::string(model::to_string(asked.operation)) + " of " + exact_bytes_text(asked.bytes),
+        [&] {
+          return detail::explain_command<plan::CollectiveMechanism>(state, request, taken.reason);
+        });
+  }
+  if (compared != nullptr) compared->ended(seconds);
+}
+
+// What carries out `perform`, which calls a function of the program. No exception of that may end
+// it, whatever the other ranks wait for.
+template <typename Perform>
+auto with_function(detail::ContextState& state, rma::Call call, Perform perform) {
+  return [&state, call, perform](CollectiveAlgorithm by) {
+    try {
+      perform(by);
+    } catch (...) {
+      state.fail(sync::function_has_thrown(text(call)));
+    }
+  };
 }
 
 std::string name_of(const sync::Group& group) {
@@ -83,11 +168,9 @@ std::string name_of(const sync::Group& group) {
 Context& valid(Context* context, const sync::Group* group, rma::Call call) {
   if (context != nullptr && group != nullptr) [[likely]]
     return *context;
-  std::fprintf(stderr,
-               "error: %s of a team object that refers to no team, being empty or moved from; "
-               "team::world() and split() make teams\n",
-               text(call).c_str());
-  ::_exit(exit_code_for(ErrorCode::invalid_argument));
+  rma::fail_without_job(text(call) +
+                        " of a team object that refers to no team, being empty or moved from; "
+                        "team::world() and split() make teams");
 }
 
 // Ends the job if a range that is not empty begins at a null pointer.
@@ -150,6 +233,9 @@ void team::destroy() noexcept {
            !state.mechanisms.async_collectives().active(group_->id);
   });
   group_->barrier.wait(sync::Collective::barrier);
+  if (state.mechanisms.run_guard() != nullptr) {
+    state.mechanisms.of<rma::ComparedCollectives>(state).forget(group_->id);
+  }
   state.mechanisms.groups().remove(group_->id);
   group_ = nullptr;
 }
@@ -292,9 +378,10 @@ void team::broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorit
   check_root("broadcast", root);
   check_length("broadcast", data.size(), data.size());
   check_memory(state, {"broadcast", site}, {data});
-  state.mechanisms.collectives().broadcast(
-      *group_, data, root,
-      choose(state, CollectiveOperation::broadcast, rank_n_, data.size(), algorithm));
+  carry_out(*group_, state, {CollectiveOperation::broadcast, data.size(), algorithm}, site,
+            [&](CollectiveAlgorithm by) {
+              state.mechanisms.collectives().broadcast(*group_, data, root, by);
+            });
 }
 
 void team::reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, rank_t root,
@@ -305,9 +392,10 @@ void team::reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, r
   check_root("reduce", root);
   if (rank_me_ == root) check_length("reduce", out.size(), in.size());
   check_memory(state, {"reduce", site}, {in, rank_me_ == root ? out : Bytes()});
-  state.mechanisms.collectives().reduce(
-      *group_, in, out, op, root,
-      choose(state, CollectiveOperation::reduce, rank_n_, in.size(), algorithm));
+  carry_out(*group_, state, {CollectiveOperation::reduce, in.size(), algorithm}, site,
+            with_function(state, {"reduce", site}, [&](CollectiveAlgorithm by) {
+              state.mechanisms.collectives().reduce(*group_, in, out, op, root, by);
+            }));
 }
 
 void team::allreduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op,
@@ -317,9 +405,10 @@ void team::allreduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op
   const rma::CollectiveScope scope(state, "allreduce", site, op.name);
   check_length("allreduce", out.size(), in.size());
   check_memory(state, {"allreduce", site}, {in, out});
-  state.mechanisms.collectives().allreduce(
-      *group_, in, out, op,
-      choose(state, CollectiveOperation::allreduce, rank_n_, in.size(), algorithm));
+  carry_out(*group_, state, {CollectiveOperation::allreduce, in.size(), algorithm}, site,
+            with_function(state, {"allreduce", site}, [&](CollectiveAlgorithm by) {
+              state.mechanisms.collectives().allreduce(*group_, in, out, op, by);
+            }));
 }
 
 void team::gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algorithm algorithm,
@@ -331,9 +420,10 @@ void team::gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algori
   if (rank_me_ == root)
     check_length("gather", out.size(), access::saturating_multiply(in.size(), rank_n_));
   check_memory(state, {"gather", site}, {in, rank_me_ == root ? out : Bytes()});
-  state.mechanisms.collectives().gather(
-      *group_, in, out, root,
-      choose(state, CollectiveOperation::gather, rank_n_, in.size(), algorithm));
+  carry_out(*group_, state, {CollectiveOperation::gather, in.size(), algorithm}, site,
+            [&](CollectiveAlgorithm by) {
+              state.mechanisms.collectives().gather(*group_, in, out, root, by);
+            });
 }
 
 void team::gather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> counts,
@@ -364,9 +454,10 @@ void team::scatter_bytes(ConstBytes in, Bytes out, rank_t root, collective_algor
   }
   check_memory(state, {"scatter", site}, {rank_me_ == root ? in : ConstBytes(), out});
   // The same tree as gather's, in the other direction.
-  state.mechanisms.collectives().scatter(
-      *group_, in, out, root,
-      choose(state, CollectiveOperation::gather, rank_n_, out.size(), algorithm, "scatter"));
+  carry_out(*group_, state, {CollectiveOperation::gather, out.size(), algorithm, "scatter"}, site,
+            [&](CollectiveAlgorithm by) {
+              state.mechanisms.collectives().scatter(*group_, in, out, root, by);
+            });
 }
 
 void team::scatter_v_bytes(ConstBytes in, std::span<const size_t> counts,
@@ -395,9 +486,13 @@ void team::allgather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> c
   check_memory(state, {"allgather_v", site}, {in, out});
   uint64_t elements = 0;
   for (const size_t count : counts) elements += count;
-  state.mechanisms.collectives().allgatherv(
-      *group_, in, out, {counts, offsets, element_bytes},
-      direct_or_ring(state, "allgather_v", elements * element_bytes, algorithm));
+  carry_out(*group_, state,
+            {CollectiveOperation::allgatherv, elements * element_bytes / rank_n_, algorithm,
+             "allgather_v"},
+            site, [&](CollectiveAlgorithm by) {
+              state.mechanisms.collectives().allgatherv(*group_, in, out,
+                                                        {counts, offsets, element_bytes}, by);
+            });
 }
 
 void team::reduce_scatter_bytes(ConstBytes in, Bytes out, const detail::Reduction& op,
@@ -413,8 +508,10 @@ void team::reduce_scatter_bytes(ConstBytes in, Bytes out, const detail::Reductio
   }
   check_length("reduce_scatter", out.size(), in.size() / rank_n_);
   check_memory(state, {"reduce_scatter", site}, {in, out});
-  state.mechanisms.collectives().reduce_scatter(
-      *group_, in, out, op, direct_or_ring(state, "reduce_scatter", in.size(), algorithm));
+  carry_out(*group_, state, {CollectiveOperation::reduce_scatter, out.size(), algorithm}, site,
+            with_function(state, {"reduce_scatter", site}, [&](CollectiveAlgorithm by) {
+              state.mechanisms.collectives().reduce_scatter(*group_, in, out, op, by);
+            }));
 }
 
 future team::start_broadcast(Bytes data, rank_t root, CallSite site) const {
@@ -453,9 +550,10 @@ void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algori
   const rma::CollectiveScope scope(state, "allgather", site);
   check_length("allgather", out.size(), access::saturating_multiply(in.size(), rank_n_));
   check_memory(state, {"allgather", site}, {in, out});
-  state.mechanisms.collectives().allgather(
-      *group_, in, out,
-      choose(state, CollectiveOperation::allgather, rank_n_, in.size(), algorithm));
+  carry_out(*group_, state, {CollectiveOperation::allgather, in.size(), algorithm}, site,
+            [&](CollectiveAlgorithm by) {
+              state.mechanisms.collectives().allgather(*group_, in, out, by);
+            });
 }
 
 void team::all_to_all_bytes(ConstBytes in, Bytes out, size_t element_bytes,
@@ -471,9 +569,10 @@ void team::all_to_all_bytes(ConstBytes in, Bytes out, size_t element_bytes,
                          " blocks of the same length"));
   }
   check_memory(state, {"all_to_all", site}, {in, out});
-  state.mechanisms.collectives().all_to_all(
-      *group_, in, out,
-      choose(state, CollectiveOperation::all_to_all, rank_n_, in.size() / rank_n_, algorithm));
+  carry_out(*group_, state, {CollectiveOperation::all_to_all, in.size() / rank_n_, algorithm}, site,
+            [&](CollectiveAlgorithm by) {
+              state.mechanisms.collectives().all_to_all(*group_, in, out, by);
+            });
 }
 
 void team::all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
@@ -490,10 +589,12 @@ void team::all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
   size_t elements = 0;
   for (const size_t count : in_counts) elements += count;
   const size_t mean_bytes = access::saturating_multiply(elements, element_bytes) / rank_n_;
-  state.mechanisms.collectives().all_to_allv(
-      *group_, in, {in_counts, in_offsets, element_bytes}, out,
-      {out_counts, out_offsets, element_bytes},
-      choose(state, CollectiveOperation::all_to_allv, rank_n_, mean_bytes, algorithm));
+  carry_out(*group_, state, {CollectiveOperation::all_to_allv, mean_bytes, algorithm}, site,
+            [&](CollectiveAlgorithm by) {
+              state.mechanisms.collectives().all_to_allv(
+                  *group_, in, {in_counts, in_offsets, element_bytes}, out,
+                  {out_counts, out_offsets, element_bytes}, by);
+            });
 }
 
 void team::scan_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, bool exclusive,
@@ -504,9 +605,10 @@ void team::scan_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, boo
   const rma::CollectiveScope scope(state, name, site, op.name);
   check_length(name, out.size(), in.size());
   check_memory(state, {name, site}, {in, out});
-  state.mechanisms.collectives().scan(
-      *group_, in, out, op, exclusive,
-      choose(state, CollectiveOperation::scan, rank_n_, in.size(), algorithm));
+  carry_out(*group_, state, {CollectiveOperation::scan, in.size(), algorithm}, site,
+            with_function(state, {name, site}, [&](CollectiveAlgorithm by) {
+              state.mechanisms.collectives().scan(*group_, in, out, op, exclusive, by);
+            }));
 }
 
 }  // namespace stripline

@@ -228,8 +228,13 @@ bool AsyncCollectives::go_on(Operation& operation) {
     if (!over || (stage.receive && !stage.receive->done)) return false;
     if (stage.receive && stage.receive->combines) {
       const Reduction& op = *operation.op;
-      op.combine(operation.data.data(), stage.receive->into.data(),
-                 operation.data.size() / op.element_bytes, stage.receive->other_first, op.function);
+      try {
+        op.combine(operation.data.data(), stage.receive->into.data(),
+                   operation.data.size() / op.element_bytes, stage.receive->other_first,
+                   op.function);
+      } catch (...) {
+        fail_(function_has_thrown("allreduce_async"));
+      }
     } else if (stage.receive) {
       copy(stage.receive->into, operation.data);
     }

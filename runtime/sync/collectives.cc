@@ -4,6 +4,8 @@
 #include <new>
 #include <string>
 
+#include "base/exception_text.h"
+
 namespace stripline::sync {
 namespace {
 
@@ -13,6 +15,12 @@ constexpr std::align_val_t kAlignment{64};
 
 void copy(ConstBytes from, Bytes to) {
   if (!from.empty() && from.data() != to.data()) std::memmove(to.data(), from.data(), from.size());
+}
+
+Error function_has_thrown(const std::string& call) {
+  return {ErrorCode::invalid_argument,
+          call + ": the function that combines elements has thrown: " + exception_text() +
+              "; it must not, as the other ranks wait for what this one sends"};
 }
 
 void Collectives::Free::operator()(std::byte* memory) const {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 
 #include <stripline/reduction.h>
@@ -43,6 +44,9 @@ struct Blocks {
     return data.subspan(offsets[rank] * element_bytes, counts[rank] * element_bytes);
   }
 };
+
+/// For `call`, a collective operation whose function throws: within a catch clause.
+Error function_has_thrown(const std::string& call);
 
 class Collectives {
  public:

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <random>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -526,6 +528,7 @@ TEST_P(TeamTest, TheModelChoosesTheAlgorithm) {
   ASSERT_TRUE(model::save_model(model, path).ok());
   auto options = group_on(GetParam(), 3);
   options.context.model_path = path.string();
+  options.context.guard = false;  // which would have ranks agree on what is compared
   on_ranks(options, [](Context& context) {
     const team all = team::world(context);
     const auto on_rank_0 = [&](collective_algorithm forced) {
@@ -686,6 +689,29 @@ TEST_F(TeamDeathTest, WrongArguments) {
                 all.all_to_all_v(in, count, offset, out, count, offset);
               }),
               ::testing::ExitedWithCode(2), "counts and offsets of the input do not name 1 blocks");
+}
+
+TEST_F(TeamDeathTest, FunctionsThatThrow) {
+  const auto throws = [](int, int) -> int { throw std::runtime_error("not today"); };
+  const auto expect = [](const std::string& call, const std::function<void(const team&)>& body) {
+    EXPECT_EXIT(on_ranks(2,
+                         [&body](Context& context) {
+                           body(team::world(context));
+                           context.barrier();
+                         }),
+                ::testing::ExitedWithCode(2),
+                call + ": the function that combines elements has thrown: not today");
+  };
+  expect("team_test.cc:[0-9]+: reduce", [&](const team& all) { all.reduce(1, throws, 0); });
+  expect("team_test.cc:[0-9]+: allreduce", [&](const team& all) { all.allreduce(1, throws); });
+  expect("team_test.cc:[0-9]+: inclusive_scan",
+         [&](const team& all) { all.inclusive_scan(1, throws); });
+  expect("team_test.cc:[0-9]+: reduce_scatter", [&](const team& all) {
+    const std::vector<int> in(2);
+    std::vector<int> out(1);
+    all.reduce_scatter(in, out, throws);
+  });
+  expect("allreduce_async", [&](const team& all) { all.allreduce_async(1, throws).wait(); });
 }
 
 }  // namespace

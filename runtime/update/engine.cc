@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include <stripline/team.h>
+
 #include "runtime/update/epoch.h"
 #include "runtime/update/parcel.h"
 
@@ -55,6 +57,25 @@ EpochEngine::~EpochEngine() {
     state_.operations.messages().serve(handler, am::Purpose::answer, nullptr);
   }
   state_.operations.bulk().serve(user.channel, nullptr, nullptr);
+}
+
+uint32_t EpochEngine::node_ranks(Context& context, CallSite site) {
+  if (node_ranks_) return *node_ranks_;
+  node_ranks_ = 1;
+  if (!state_.memory.any_shared() || state_.memory.all_shared()) return 1;
+  const team all = team::world(context);
+  uint32_t mates = 0;
+  for (rank_t rank = 0; rank < context.rank_n(); ++rank) mates += context.is_local(rank) ? 1 : 0;
+  const auto most = all.allreduce(mates, op_max{}, collective_algorithm::automatic, site);
+  // The ranks of this node are those of one row.
+  bool in_row = true;
+  for (rank_t rank = 0; rank < context.rank_n(); ++rank) {
+    in_row &= context.is_local(rank) == (rank / most == context.rank_me() / most);
+  }
+  const uint32_t rows =
+      all.allreduce(uint32_t{in_row ? 1U : 0U}, op_min{}, collective_algorithm::automatic, site);
+  if (rows == 1) node_ranks_ = most;
+  return *node_ranks_;
 }
 
 void EpochEngine::add_to(rma::MechanismReport& report) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 
 #include "runtime/am/active_messages.h"
@@ -25,6 +26,9 @@ class EpochEngine final : public rma::Mechanism, public am::Background {
   /// Numbers count up in the order of the calls.
   uint32_t open(Epoch& epoch);
   void close(uint32_t number);
+
+  /// Collective when it is first called: plan::UpdateRequest::node_ranks of the job.
+  uint32_t node_ranks(Context& context, CallSite site);
 
   /// What rank 0 knows of the places that make epochs.
   UpdateSites& sites() { return sites_; }
@@ -62,6 +66,7 @@ class EpochEngine final : public rma::Mechanism, public am::Background {
   detail::ContextState& state_;
   uint32_t first_ = 0;  // the number of the oldest one that is open
   uint32_t sending_ = 0;
+  std::optional<uint32_t> node_ranks_;
   UpdateSites sites_;
   std::deque<Epoch*> epochs_;  // from there on; null: closed
 };

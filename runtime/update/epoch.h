@@ -264,6 +264,7 @@ class Epoch final : public detail::UpdateEpochState {
   const uint64_t cells_;  // of a segment, in units of its type
   uint64_t last_offset_ = 0;
   uint32_t type_hash_ = 0;
+  uint32_t row_ = 1;              // ranks of a node, if hops may be within nodes
   plan::UpdateCandidate usual_;   // without a model
   plan::UpdateCandidate chosen_;  // by the chooser
   plan::UpdateCandidate way_;     // as it is carried out

@@ -1,25 +1,12 @@
 // What an epoch does for others: carries out what arrives for this rank's memory.
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <string>
 
+#include "base/exception_text.h"
 #include "runtime/update/epoch.h"
 
 namespace stripline::update {
-namespace {
-
-std::string what_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& caught) {
-    return caught.what();
-  } catch (...) {
-    return "something that is not a std::exception";
-  }
-}
-
-}  // namespace
 
 void Epoch::arrived(const am::Bulk::Parcel& parcel, const Head& head) {
   Order& order = order_[parcel.source];
@@ -158,7 +145,7 @@ void Epoch::fail_operator(const detail::UpdateFailure& failure) const {
   state_.fail(Error(ErrorCode::invalid_argument,
                     "the operator of " + description() + " has thrown, for the cell of " +
                         rma::range_text(offset, type_.value_bytes, me_) + ": " +
-                        what_of(failure.error) +
+                        exception_text(failure.error) +
                         "; it runs where a rank makes progress, and must not throw"));
 }
 

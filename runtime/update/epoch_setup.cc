@@ -98,6 +98,11 @@ Epoch::Epoch(Context& context, const detail::UpdateType& type, CallSite site,
       order_(ranks_) {
   enter("UpdateEpoch", site);
   check_options(options, site);
+  row_ = engine_.node_ranks(context, site);
+  // As for most_hops().
+  for (uint32_t hops = 2; hops <= most_hops(); ++hops) {
+    if (cells_ > (uint64_t{1} << 32U) / Grid::numbers(ranks_, hops, row_)) row_ = 1;
+  }
   const plan::UpdateRequest request = request_of(options);
   usual_ = plan::baseline_of_update(request, nullptr).way;
   if (options.use_model) weigh_encodings(request);
@@ -217,6 +222,7 @@ plan::UpdateRequest Epoch::request_of(const UpdateOptions& options) const {
   request.message_bytes = ranks_ == 1 ? plan::kMostUpdateBufferBytes : bulk_.room(sizeof(Head));
   request.max_buffer_bytes = options.budget_bytes;
   request.most_hops = most_hops();
+  request.node_ranks = row_;
   request.surroundings = decide::surroundings_of(state_.job.fabric().info(),
                                                  plan::UpdateRequest::kFacts, {.puts = true});
   return request;
@@ -256,13 +262,14 @@ UpdateSettings Epoch::in_use() const {
 // Buffers and lanes for a method; while nothing is in flight.
 void Epoch::configure(const plan::UpdateCandidate& way) {
   way_ = way;
+  const auto [hops, row] = std::pair(way.hops, way.by_nodes ? row_ : 1U);
   merging_ = merges_ && way.merges;
   const bool in_buffers = way.method == UpdateMethod::buffers;
   one_by_one_ = !in_buffers && way.method != UpdateMethod::owner_locks;
   // Other methods have lanes, too: of one update, or for what is brought together by owner.
   lane_bytes_ = in_buffers ? way.buffer_bytes : one_by_one_ ? least_bytes() : usual_.buffer_bytes;
   if (one_by_one_) merging_ = false;
-  const uint32_t buffers = ranks_ == 1 ? 1 : plan::update_buffers(ranks_, way_.hops);
+  const uint32_t buffers = ranks_ == 1 ? 1 : plan::update_buffers(ranks_, hops, row);
   // Positions in a buffer have 16 bits.
   capacity_ = static_cast<uint32_t>(std::min<size_t>((lane_bytes_ - kPadding) / item_bytes(),
                                                      std::numeric_limits<uint16_t>::max()));
@@ -290,8 +297,8 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
   lanes_.assign(ranks_, {});
   const std::vector<Filling> before = std::exchange(filling_, std::vector<Filling>(ranks_));
   forwarder_.reset();
-  if (way_.hops > 1) {
-    const Grid grid(me_, ranks_, way_.hops);
+  if (hops > 1) {
+    const Grid grid(me_, ranks_, hops, row);
     forwarder_ = std::make_unique<Forwarder>(*this, type_, grid, me_, ranks_, cells_, capacity_);
     lead_over(forwarder_->grid());
   }

@@ -1,6 +1,7 @@
 // Ranks as a grid, over which updates travel in two hops or three: along the row of their source to
 // the column of their owner, and along that, and so on. So a rank sends to the others of its row,
-// of its column, and of what is behind, only.
+// of its column, and of what is behind, only. Where a row is a node, an update goes to another rank
+// of the node by stores first, and then through the network once for each further direction.
 //
 // A rank is x + width (y + height z); with two hops there is one layer. The last row and the last
 // layer may be shorter. What is not there is never needed if updates from the last layer go to the
@@ -33,8 +34,9 @@ namespace stripline::update {
 
 class Grid {
  public:
-  Grid(rank_t me, rank_t ranks, uint32_t hops)
-      : ranks_(ranks), sides_(plan::update_grid(ranks, hops)), me_(place_of(me)) {}
+  /// `row`: the length of the first rows, if those are nodes; else 1.
+  Grid(rank_t me, rank_t ranks, uint32_t hops, uint32_t row = 1)
+      : ranks_(ranks), sides_(plan::update_grid(ranks, hops, row)), me_(place_of(me)) {}
 
   /// True if this rank sends to `peer` itself.
   bool is_next(rank_t peer) const {
@@ -87,8 +89,8 @@ class Grid {
     return ranks_;
   }
   /// Numbers that go to a rank are below this.
-  static uint64_t numbers(rank_t ranks, uint32_t hops) {
-    const auto sides = plan::update_grid(ranks, hops);
+  static uint64_t numbers(rank_t ranks, uint32_t hops, uint32_t row = 1) {
+    const auto sides = plan::update_grid(ranks, hops, row);
     return std::max(uint64_t{sides[1]} * sides[2],
                     uint64_t{sides[0]} * (sides[2] > 1 ? sides[1] : 1));
   }

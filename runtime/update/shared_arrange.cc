@@ -1,8 +1,9 @@
 // Points in order: slabs with as many points each, and what is best for them.
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <string>
 
+#include "base/quantity.h"
 #include "runtime/update/shared_engine.h"
 
 namespace stripline::update {
@@ -13,11 +14,6 @@ using plan::Slab;
 
 // How uneven parts may be before the grid is cut by Y, too.
 constexpr double kUnevenness = 0.05;
-// Where nothing says how long an order of points will do, sorting is to take a hundredth.
-constexpr double kSortShare = 0.01;
-// Su's points moved so slowly that "a few hundred" epochs would have done (section 6.6.2); an
-// order is taken to last this many epochs until it has been seen how long it does.
-constexpr double kFirstInterval = 100;
 
 uint32_t shift_that_covers(uint64_t cells) {
   return static_cast<uint32_t>(std::bit_width(cells - 1));
@@ -68,6 +64,13 @@ bool Engine::sorts_now(size_t points) {
 
 std::span<uint32_t> Engine::begin_sort() {
   sort_start_s_ = team_.now_s();
+  const uint64_t of_first = team_.allgather(points_).front();
+  if (points_ != of_first) {
+    const std::string differ = count_text(points_, "point") + " by worker " +
+                               std::to_string(team_.index()) + ", and of " +
+                               std::to_string(of_first) + " by worker 0; all give the same array";
+    fail_arrange(differ.c_str());
+  }
   const size_t columns = lane.shape.x * lane.shape.y;
   Result<TeamBlocks> blocks = TeamBlocks::create(team_, columns * sizeof(uint32_t));
   if (!blocks.ok()) team_.fail(blocks.error());
@@ -226,28 +229,22 @@ SharedStrategy Engine::choose_way(const SurveyReport& most, double own_share, do
   request.cell_bytes = operations_.bytes;
   request.budget_bytes = options_.replica_bytes;
   request.looks = true;
-  const double interval =
-      static_cast<double>(std::max(options_.sort_interval, state_.sort_interval));
-  request.arrange_s = sort_s_ / (interval > 0 ? interval : kFirstInterval);
-  SharedStrategy strategy = SharedStrategy::hybrid;
-  double epoch_s = request.updates * costs_.plain_s;
-  if (operations_.has_replicas) {
-    const plan::SharedPlan plan = plan::plan_shared(request, costs_);
-    epoch_s = std::min(plan.predicted_s, plan.baseline_s);
-    strategy = plan.strategy;
-    if (site_) {
-      site_->decide({.spread = request,
-                     .placement = machine_.team.placement,
-                     .type = machine_.team.type,
-                     .costs = machine_.by_model ? plan::SharedMechanism::usual().costs : costs_},
-                    costs_);
-    }
+  request.sort_s = sort_s_;
+  request.sort_every = std::max(options_.sort_interval, state_.sort_interval);
+  if (!operations_.has_replicas) {
+    state_.sort_interval = plan::first_sort_interval(sort_s_, request.updates * costs_.plain_s);
+    return SharedStrategy::hybrid;
   }
-  state_.sort_interval =
-      epoch_s > 0
-          ? static_cast<uint64_t>(std::ceil(std::min(1e9, sort_s_ / (kSortShare * epoch_s))))
-          : 0;
-  return strategy;
+  const plan::SharedPlan plan = plan::plan_shared(request, costs_);
+  state_.sort_interval = plan.sort_interval;
+  if (site_) {
+    site_->decide({.spread = request,
+                   .placement = machine_.team.placement,
+                   .type = machine_.team.type,
+                   .costs = machine_.by_model ? plan::SharedMechanism::usual().costs : costs_},
+                  costs_);
+  }
+  return plan.strategy;
 }
 
 // Points leave the slab whose worker has them: each epoch takes a little longer than the one

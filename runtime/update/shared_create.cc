@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/quantity.h"
+#include "optimizer/access/saturate.h"
 #include "optimizer/plan/score_map.h"
 #include "optimizer/plan/shared_mechanism.h"
 #include "runtime/rma/context_state.h"
@@ -43,8 +44,12 @@ Status check(const std::byte* cells, const grid_extent& shape, const SharedUpdat
   const auto refuse = [](const std::string& why) {
     return Status(Error(ErrorCode::invalid_argument, "shared updates " + why));
   };
-  if (cells == nullptr || shape.cells() == 0)
+  if (cells == nullptr || shape.is_empty())
     return refuse("need at least one cell, at a pointer that is not null");
+  const uint64_t count =
+      access::saturating_multiply(shape.x, access::saturating_multiply(shape.y, shape.z));
+  if (count >= (uint64_t{1} << 63) / operations.bytes)
+    return refuse("need cells that memory can hold; those of this shape take 2^63 bytes or more");
   const grid_extent& box = options.box;
   if (box != grid_extent{0, 0, 0} &&
       !(std::has_single_bit(box.x) && std::has_single_bit(box.y) && std::has_single_bit(box.z))) {

@@ -317,9 +317,14 @@ void Engine::fail_cell(uint64_t index) {
                        std::to_string(lane.shape.cells()) + " cells, counted from 0"));
 }
 
-void Engine::fail_patch(const grid_cell& corner, const grid_extent& patch) {
+void Engine::fail_patch(const char* call, const grid_cell& corner, const grid_extent& patch) {
+  team_.fail(Error(ErrorCode::invalid_argument,
+                   call + (": " + detail::not_within_text(corner, patch, lane.shape))));
+}
+
+void Engine::fail_arrange(const char* of_what) {
   team_.fail(
-      Error(ErrorCode::invalid_argument, detail::not_within_text(corner, patch, lane.shape)));
+      Error(ErrorCode::invalid_argument, "SharedUpdates::arrange of " + std::string(of_what)));
 }
 
 }  // namespace update

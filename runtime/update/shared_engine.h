@@ -90,7 +90,9 @@ class Engine final : public detail::SharedEngine {
   void end_sort() override;
 
   [[noreturn]] void fail_cell(uint64_t index) override;
-  [[noreturn]] void fail_patch(const grid_cell& corner, const grid_extent& patch) override;
+  [[noreturn]] void fail_patch(const char* call, const grid_cell& corner,
+                               const grid_extent& patch) override;
+  [[noreturn]] void fail_arrange(const char* of_what) override;
 
  private:
   Board& board(uint32_t worker) const { return *reinterpret_cast<Board*>(boards_.of(worker)); }

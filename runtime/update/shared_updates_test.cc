@@ -568,6 +568,12 @@ TEST(Options, AreRefusedWithAReason) {
                    .message()
                    .find("not associative")),
               std::string::npos);
+    EXPECT_NE((SharedUpdates<uint32_t, op_add>::create(
+                   team, cells.all().data(), {(uint64_t{1} << 32) + 1, uint64_t{1} << 32, 1})
+                   .error()
+                   .message()
+                   .find("need cells that memory can hold")),
+              std::string::npos);
     const TeamCells<Triple> triples(team, 10, {});
     EXPECT_NE((SharedUpdates<Triple, op_add_triples>::create(team, triples.all(),
                                                              {.force = SharedStrategy::atomic})
@@ -595,6 +601,50 @@ TEST(MistakesDeathTest, EndTheJob) {
                 updates.template spread<2, 2, 2>({2, 0, 0}, patch);
               }),
               testing::ExitedWithCode(2), "2,2,2 cells from 2,0,0 on is not within");
+  const auto at = [](const grid_cell& corner) { return corner; };
+  const auto arrange = [&](std::vector<grid_cell> points, const grid_extent& patch) {
+    with([&](auto& updates) { updates.arrange(std::span(points), at, patch); });
+  };
+  EXPECT_EXIT(arrange({{0, 0, 0}, {1, 3, 0}}, {1, 2, 2}), testing::ExitedWithCode(2),
+              "SharedUpdates::arrange: a patch of 1,2,2 cells from 1,3,0 on is not within");
+  // From where a patch without cells would begin, there is no column of cells.
+  EXPECT_EXIT(arrange({{3, 0, 0}}, {0, 1, 1}), testing::ExitedWithCode(2),
+              "SharedUpdates::arrange of patches without cells");
+  EXPECT_EXIT(arrange({}, {1, 1, 0}), testing::ExitedWithCode(2),
+              "SharedUpdates::arrange of patches without cells");
+  EXPECT_EXIT(
+      with([&](auto& updates) {
+        updates.arrange(std::span<grid_cell>(static_cast<grid_cell*>(nullptr), 2), at, {1, 1, 1});
+      }),
+      testing::ExitedWithCode(2), "SharedUpdates::arrange of points at a null pointer");
+}
+
+TEST(MistakesDeathTest, WorkersArrangeAsManyPoints) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  std::vector<double> cells(60);
+  EXPECT_EXIT(thread_workers(2).run([&](worker_team& team) {
+    auto updates = SharedUpdates<double, op_add>::create(team, cells.data(), {3, 4, 5},
+                                                         {.costs = typical_costs()});
+    std::vector<grid_cell> points(4 - team.index());
+    updates->arrange(std::span(points), [](const grid_cell& corner) { return corner; }, {1, 1, 1});
+  }),
+              testing::ExitedWithCode(2),
+              "SharedUpdates::arrange of 3 points by worker 1, and of 4 by worker 0");
+}
+
+TEST_P(Shared, NoPointsAreArranged) {
+  on_workers([](worker_team& team) {
+    const TeamCells<double> grid(team, kGrid.cells(), 1.0);
+    auto updates =
+        SharedUpdates<double, op_add>::create(team, grid.all().data(), kGrid, options_of({}));
+    ASSERT_TRUE(updates.ok()) << updates.error().message();
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      EXPECT_TRUE(updates->arrange(std::span<Particle>(), corner_of, kPatch).empty());
+      updates->finish();
+    }
+    EXPECT_EQ(std::ranges::count(grid.all(), 1.0), static_cast<std::ptrdiff_t>(kGrid.cells()));
+    team.barrier();
+  });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <random>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -18,6 +19,8 @@
 
 #include "base/exit_codes.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/rma/context_state.h"
+#include "runtime/update/engine.h"
 
 namespace stripline {
 namespace {
@@ -270,6 +273,24 @@ TEST_P(Update, TravelsInHopsOverAGrid) {
           context.reduce_all(epoch.statistics().forwarded, Context::ReduceOp::sum);
       EXPECT_GT(forwarded, kCells / 2);
     });
+  }
+}
+
+// Ranks of this host as if a few of them were a node, which the last one is not full of.
+TEST(UpdateInNodes, TravelsWithinNodesAndBetweenThem) {
+  for (const uint32_t of_node : {2U, 3U}) {
+    const auto group =
+        bootstrap::group_on({"nodes", "tcp", "real", "mapped:" + std::to_string(of_node)}, 11);
+    const Status ran = bootstrap::run_ranks(group, [of_node](Context& context) {
+      auto& engine = context.state().mechanisms.of<update::EpochEngine>(context.state());
+      EXPECT_EQ(engine.node_ranks(context, CallSite::current()), of_node);
+      for (const uint32_t hops : {2U, 3U}) {
+        const UpdateOptions options{.settings = {.buffer_bytes = 300, .hops = hops}};
+        sum_up<uint64_t, op_add>(context, cyclic{}, options, 7);
+        sum_up<int16_t, op_bit_xor>(context, indefinite{context.rank_n() - 1}, options, 1);
+      }
+    });
+    EXPECT_TRUE(ran.ok()) << ran.error().message();
   }
 }
 

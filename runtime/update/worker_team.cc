@@ -1,6 +1,7 @@
 #include <atomic>
+#include <cstddef>
 #include <cstdio>
-#include <exception>
+#include <limits>
 #include <new>
 #include <sched.h>
 #include <string>
@@ -13,6 +14,7 @@
 #include <stripline/worker_team.h>
 
 #include "base/clock.h"
+#include "base/exception_text.h"
 #include "base/exit_codes.h"
 #include "runtime/rma/context_state.h"
 
@@ -20,6 +22,7 @@ namespace stripline {
 namespace {
 
 constexpr size_t kAlignment = 64;
+constexpr size_t kLargest = std::numeric_limits<std::ptrdiff_t>::max();  // objects of C++
 
 // The ranks of a node.
 class NodeWorkers final : public worker_team {
@@ -126,11 +129,16 @@ class ThreadWorker final : public worker_team {
   Context* context() override { return state_.context; }
 
   Result<uint64_t> allocate(size_t bytes) override {
-    std::unique_ptr<std::byte, FreeAligned> block(static_cast<std::byte*>(
-        ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow)));
+    std::unique_ptr<std::byte, FreeAligned> block;
+    // Sizes are rounded up to the alignment, which wraps around for the largest of them.
+    if (bytes <= kLargest) {
+      block.reset(static_cast<std::byte*>(
+          ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow)));
+    }
     if (block == nullptr) {
-      return Error(ErrorCode::resource_exhausted,
-                   "no memory for " + std::to_string(bytes) + " bytes of shared updates");
+      return Error(ErrorCode::resource_exhausted, "this process has no memory for " +
+                                                      rma::byte_count_text(bytes) +
+                                                      " that its workers share; ask for less");
     }
     const auto name = reinterpret_cast<uint64_t>(block.get());
     blocks_.emplace(name, std::move(block));
@@ -178,16 +186,13 @@ void thread_workers::run(const std::function<void(worker_team&)>& body) {
     threads.emplace_back([this, &body, &worker] {
       const std::vector<uint32_t>& processors = state_->processors;
       if (!processors.empty()) bind_to(processors[worker->index() % processors.size()]);
-      std::string what = "something that is not a std::exception";
       try {
-        return body(*worker);
-      } catch (const std::exception& error) {
-        what = error.what();
-      } catch (...) {  // said so
+        body(*worker);
+      } catch (...) {
+        worker->fail(Error(ErrorCode::invalid_argument,
+                           "the body of thread_workers::run has thrown: " + exception_text() +
+                               "; catch it in the body: the other workers wait for this one"));
       }
-      worker->fail(Error(ErrorCode::invalid_argument,
-                         "the body of thread_workers::run has thrown: " + what +
-                             "; catch it in the body: the other workers wait for this one"));
     });
   }
 }

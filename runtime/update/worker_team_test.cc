@@ -4,6 +4,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -45,6 +46,28 @@ TEST_P(Team, GathersAndSharesMemory) {
       EXPECT_GE(team.now_s(), 0);
     });
   }
+}
+
+TEST_P(Team, ArraysAreOfOneCountThatMemoryHolds) {
+  on_team(GetParam(), 2, [](worker_team& team) {
+    const auto differ = team_array<double>::create(team, size_t{4} + team.index());
+    ASSERT_FALSE(differ.ok());
+    EXPECT_EQ(differ.error().code(), ErrorCode::invalid_argument);
+    EXPECT_NE(differ.error().message().find("of 5 elements by worker 1, and of 4 by worker 0"),
+              std::string::npos)
+        << differ.error().message();
+    // Their bytes are 8 modulo 2^64, and those that rounding up to a multiple of 64 makes 0.
+    EXPECT_FALSE(team_array<double>::create(team, (size_t{1} << 61) + 1).ok());
+    EXPECT_FALSE(team_array<uint8_t>::create(team, ~size_t{0}).ok());
+    auto some = team_array<double>::create(team, 3);
+    ASSERT_TRUE(some.ok()) << some.error().message();
+    const team_array<double> moved = std::move(*some);
+    EXPECT_TRUE(some->all().empty());  // NOLINT(bugprone-use-after-move)
+    EXPECT_EQ(moved.all().size(), 3U);
+    const auto none = team_array<double>::create(team, 0);
+    ASSERT_TRUE(none.ok()) << none.error().message();
+    EXPECT_TRUE(none->all().empty());
+  });
 }
 
 TEST(ThreadWorkersDeathTest, ABodyThatThrowsIsNamedWithItsWorker) {

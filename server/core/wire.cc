@@ -11,29 +11,9 @@
 namespace stripline::server {
 namespace {
 
-template <typename Repeated>
-std::vector<std::string> strings(const Repeated& repeated) {
-  return {repeated.begin(), repeated.end()};
-}
-
 template <typename Range, typename Repeated>
 void copy_to(const Range& range, Repeated* repeated) {
   for (const auto& value : range) *repeated->Add() = value;
-}
-
-UpdateState from_wire(v1::AssignmentUpdate::State state) {
-  switch (state) {
-    case v1::AssignmentUpdate::RUNNING:
-      return UpdateState::running;
-    case v1::AssignmentUpdate::FINISHED:
-      return UpdateState::finished;
-    case v1::AssignmentUpdate::FAILED:
-      return UpdateState::failed;
-    case v1::AssignmentUpdate::CANCELLED:
-      return UpdateState::cancelled;
-    default:
-      return UpdateState::unspecified;
-  }
 }
 
 v1::Campaign::State to_wire(CampaignState state) {
@@ -57,136 +37,6 @@ v1::Campaign::State to_wire(CampaignState state) {
   }
   return v1::Campaign::STATE_UNSPECIFIED;
 }
-
-// A member of its ServerMessage alternative for each kind of message.
-void fill(v1::ServerMessage& out, HelloAck&& in) {
-  out.mutable_hello_ack()->set_protocol(in.protocol);
-  out.mutable_hello_ack()->set_heartbeat_interval_s(in.heartbeat_interval_s);
-  out.mutable_hello_ack()->set_reconnect_spread_s(in.reconnect_spread_s);
-}
-
-void fill(v1::ServerMessage& out, AssignmentOrder&& in) {
-  v1::Assignment& message = *out.mutable_assignment();
-  message.set_name(in.name);
-  message.set_fence(in.fence);
-  message.set_lease_s(in.lease_s);
-  message.set_assignment_json(*in.assignment_json);
-  copy_to(in.ranks, message.mutable_ranks());
-  copy_to(in.rank_nodes, message.mutable_rank_nodes());
-  message.set_join_timeout_s(in.join_timeout_s);
-  message.set_job_id(in.job_id);
-}
-
-void fill(v1::ServerMessage& out, GroupReady&& in) {
-  out.mutable_group_ready()->set_assignment(in.assignment);
-  out.mutable_group_ready()->set_fence(in.fence);
-  copy_to(*in.addresses, out.mutable_group_ready()->mutable_addresses());
-}
-
-void fill(v1::ServerMessage& out, CancelAssignment&& in) {
-  out.mutable_cancel_assignment()->set_assignment(in.assignment);
-  out.mutable_cancel_assignment()->set_fence(in.fence);
-  out.mutable_cancel_assignment()->set_message(in.message);
-}
-
-void fill(v1::ServerMessage& out, ModelOffer&& in) {
-  v1::ModelOffer& message = *out.mutable_model_offer();
-  message.set_version(in.version);
-  message.set_sha256(in.sha256);
-  message.set_label(in.label);
-  message.set_fabric(in.fabric);
-  message.set_content(*in.content);
-}
-
-void fill(v1::ServerMessage& out, ModelWithdrawal&& in) {
-  v1::ModelWithdrawal& message = *out.mutable_model_withdrawal();
-  message.set_fabric(in.fabric);
-  message.set_sha256(in.sha256);
-  message.set_reason(in.reason);
-}
-
-void fill(v1::ServerMessage& out, SampleAck&& in) {
-  out.mutable_sample_ack()->set_assignment(in.assignment);
-  out.mutable_sample_ack()->set_fence(in.fence);
-  out.mutable_sample_ack()->set_seq(in.seq);
-}
-
-}  // namespace
-
-Hello from_wire(const v1::Hello& message) {
-  Hello hello;
-  hello.node = message.node();
-  hello.instance_id = message.instance_id();
-  hello.agent_version = message.agent_version();
-  hello.protocol_min = message.protocol_min();
-  hello.protocol_max = message.protocol_max();
-  hello.fingerprint = {message.fingerprint().begin(), message.fingerprint().end()};
-  hello.fabrics = strings(message.fabrics());
-  hello.experiments_json = strings(message.experiments_json());
-  hello.assignment = message.assignment();
-  hello.fence = message.fence();
-  hello.available_s = message.available_s();
-  hello.leaving = message.leaving();
-  hello.cluster = message.cluster();
-  hello.takes_models = message.takes_models();
-  hello.models = {message.models().begin(), message.models().end()};
-  hello.max_ranks = message.max_ranks();
-  return hello;
-}
-
-std::optional<AgentMessage> from_wire(v1::AgentMessage& message) {
-  switch (message.message_case()) {
-    case v1::AgentMessage::kHeartbeat: {
-      Heartbeat heartbeat{message.heartbeat().assignment(), message.heartbeat().fence(),
-                          message.heartbeat().leaving()};
-      if (message.heartbeat().has_host_load()) {
-        const v1::HostLoad& load = message.heartbeat().host_load();
-        heartbeat.host_load = HostLoad{load.average(), load.running(), load.processors()};
-      }
-      return heartbeat;
-    }
-    case v1::AgentMessage::kGroupJoin: {
-      const v1::GroupJoin& join = message.group_join();
-      return GroupJoin{join.assignment(), join.fence(), join.rank(), join.address()};
-    }
-    case v1::AgentMessage::kSampleBatch: {
-      v1::SampleBatch& batch = *message.mutable_sample_batch();
-      return SampleBatch{batch.assignment(),
-                         batch.fence(),
-                         batch.seq(),
-                         batch.codec(),
-                         std::move(*batch.mutable_data()),
-                         batch.points_done(),
-                         batch.points_total()};
-    }
-    case v1::AgentMessage::kRenewCertificate:
-      return std::nullopt;  // the session's own business
-    case v1::AgentMessage::kModelAck:
-      return ModelAck{message.model_ack().version(),
-                      message.model_ack().state() == v1::ModelAck::APPLIED,
-                      message.model_ack().reason()};
-    case v1::AgentMessage::kFeedbackReport:
-      return FeedbackReport{std::move(*message.mutable_feedback_report()->mutable_content())};
-    case v1::AgentMessage::kAssignmentUpdate: {
-      const v1::AssignmentUpdate& update = message.assignment_update();
-      return AssignmentUpdate{
-          update.assignment(), update.fence(),   from_wire(update.state()),
-          update.code(),       update.message(), {update.facts().begin(), update.facts().end()},
-          update.experiment()};
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
-v1::ServerMessage to_wire(ServerMessage message) {
-  v1::ServerMessage out;
-  std::visit([&](auto&& content) { fill(out, std::forward<decltype(content)>(content)); },
-             std::move(message));
-  return out;
-}
-
-namespace {
 
 // Values of parameters as text.
 google::protobuf::Map<std::string, std::string> params_of(const experiment::Point& point) {
@@ -415,6 +265,10 @@ v1::Validation to_wire(const ValidationRecord& record) {
   message.set_losses(record.judgement.losses);
   message.set_worst_loss(record.judgement.worst_loss);
   message.set_worst_loss_share(record.judgement.worst_loss_share);
+  if (const auto& settings = record.judgement.settings) {
+    message.mutable_settings()->set_validated(settings->validated);
+    message.mutable_settings()->set_probe_factor(settings->probe_factor);
+  }
   return message;
 }
 

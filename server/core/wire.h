@@ -4,21 +4,14 @@
 #include "optimizer/campaign/compare_campaigns.h"
 #include "server/core/campaigns/campaign_view.h"
 #include "server/core/coordinator.h"
-#include "server/core/sessions/agent_messages.h"
 #include "server/core/sessions/run_load.h"
 #include "server/security/access.h"
 #include "stripline/v1/access.pb.h"
-#include "stripline/v1/agents.pb.h"
 #include "stripline/v1/campaigns.pb.h"
 #include "stripline/v1/fleet.pb.h"
 #include "stripline/v1/models.pb.h"
 
 namespace stripline::server {
-
-Hello from_wire(const v1::Hello& message);
-/// nullopt for Hello, an empty message, and what this build does not know.
-std::optional<AgentMessage> from_wire(v1::AgentMessage& message);
-v1::ServerMessage to_wire(ServerMessage message);
 
 v1::Campaign to_wire(const CampaignView& view);
 v1::CampaignEstimate to_wire(const CampaignEstimate& estimate);

@@ -13,8 +13,8 @@
 #include <grpcpp/grpcpp.h>
 #include <spdlog/spdlog.h>
 
+#include "proto/agent_protocol/wire.h"
 #include "server/clock.h"
-#include "server/core/wire.h"
 #include "server/doors/grpc_access.h"
 #include "server/doors/reactor_step.h"
 #include "server/doors/rpc_status.h"
@@ -44,8 +44,22 @@ class StreamLink final : public AgentLink, public std::enable_shared_from_this<S
  public:
   explicit StreamLink(SessionStream* stream) : stream_(stream) {}
 
-  void send(ServerMessage message) override { enqueue(std::move(message)); }
-  void send(v1::ServerMessage wire) { enqueue(std::move(wire)); }
+  void send(ServerMessage message) override {
+    const std::lock_guard lock(mutex_);
+    if (stream_ == nullptr || closing_) return;
+    const size_t bytes = bytes_of(message);
+    if (queue_.size() >= kMaxQueued ||
+        (!queue_.empty() && queued_bytes_ + bytes > kMaxQueuedBytes)) {
+      // It does not read. Nothing is read from it any more, either, so that its session ends.
+      queue_.clear();
+      closing_ = true;
+      final_ = {grpc::StatusCode::RESOURCE_EXHAUSTED, "the agent does not read what it is sent"};
+    } else {
+      queued_bytes_ += bytes;
+      queue_.push_back(std::move(message));
+    }
+    advance();
+  }
 
   void close(const Problem& problem) override { finish(rpc_status(problem)); }
 
@@ -86,14 +100,9 @@ class StreamLink final : public AgentLink, public std::enable_shared_from_this<S
   }
 
  private:
-  // Made into what goes over the wire when its turn has come: until then nodes share what is large.
-  using Queued = std::variant<ServerMessage, v1::ServerMessage>;
-
-  static size_t bytes_of(const Queued& queued) {
-    if (const auto* wire = std::get_if<v1::ServerMessage>(&queued)) return wire->ByteSizeLong();
-    const auto& message = std::get<ServerMessage>(queued);
-    size_t bytes = sizeof(Queued);
-    if (const auto* order = std::get_if<AssignmentOrder>(&message)) {
+  static size_t bytes_of(const ServerMessage& message) {
+    size_t bytes = sizeof(ServerMessage);
+    if (const auto* order = std::get_if<Assignment>(&message)) {
       bytes += order->assignment_json->size();
     } else if (const auto* offer = std::get_if<ModelOffer>(&message)) {
       bytes += offer->content->size();
@@ -103,33 +112,11 @@ class StreamLink final : public AgentLink, public std::enable_shared_from_this<S
     return bytes;
   }
 
-  void enqueue(Queued message) {
-    const std::lock_guard lock(mutex_);
-    if (stream_ == nullptr || closing_) return;
-    const size_t bytes = bytes_of(message);
-    if (queue_.size() >= kMaxQueued ||
-        (!queue_.empty() && queued_bytes_ + bytes > kMaxQueuedBytes)) {
-      // It does not read. Nothing is read from it any more, either, so that its session ends.
-      queue_.clear();
-      closing_ = true;
-      final_ = {grpc::StatusCode::RESOURCE_EXHAUSTED, "the agent does not read what it is sent"};
-    } else {
-      queued_bytes_ += bytes;
-      queue_.push_back(std::move(message));
-    }
-    advance();
-  }
-
   void advance() {
     if (writing_ || stream_ == nullptr || finished_) return;
     if (!queue_.empty()) {
-      Queued& next = queue_.front();
-      queued_bytes_ -= bytes_of(next);
-      if (auto* message = std::get_if<ServerMessage>(&next)) {
-        wire_ = to_wire(std::move(*message));
-      } else {
-        wire_ = std::move(std::get<v1::ServerMessage>(next));
-      }
+      queued_bytes_ -= bytes_of(queue_.front());
+      wire_ = to_wire(queue_.front());
       queue_.pop_front();
       writing_ = true;
       stream_->StartWrite(&wire_);
@@ -141,7 +128,8 @@ class StreamLink final : public AgentLink, public std::enable_shared_from_this<S
 
   std::mutex mutex_;
   SessionStream* stream_;
-  std::deque<Queued> queue_;
+  // Made into what goes over the wire when its turn has come: until then nodes share what is large.
+  std::deque<ServerMessage> queue_;
   size_t queued_bytes_ = 0;
   v1::ServerMessage wire_;  // being written, if writing_
   bool writing_ = false;
@@ -197,17 +185,14 @@ class SessionReactor final : public SessionStream {
     }
     const double now_s = steady_seconds();
     const auto bytes = static_cast<double>(message_.ByteSizeLong());
+    const auto message = from_wire(std::move(message_));
     if (!greeted_) {
-      greet();
+      greet(message ? std::get_if<Hello>(&*message) : nullptr);
     } else if (const auto refusal =
                    access_.refusal_of_node(caller_, caller_.node, unix_seconds())) {
       link_->close(*refusal);  // its certificate has expired meanwhile
-    } else if (message_.has_renew_certificate()) {
-      renew();
-    } else if (message_.has_feedback_report() && !reports_.take(node_, now_s)) {
-      // dropped
-    } else if (auto message = from_wire(message_)) {
-      coordinator_.sessions().receive(session_, *message);
+    } else if (message) {
+      take(*message, now_s);
     }
     const double delay_s = std::max(messages_.take(1, now_s), bytes_.take(bytes, now_s));
     step.hand_over();
@@ -234,19 +219,26 @@ class SessionReactor final : public SessionStream {
   }
 
  private:
-  void greet() {
+  void take(const AgentMessage& message, double now_s) {
+    if (const auto* renewal = std::get_if<RenewCertificate>(&message)) return renew(*renewal);
+    if (std::holds_alternative<FeedbackReport>(message) && !reports_.take(node_, now_s)) return;
+    coordinator_.sessions().receive(session_, message);
+  }
+
+  // `hello`: nullptr if the first message is another.
+  void greet(const Hello* hello) {
     greeted_ = true;
-    if (!message_.has_hello()) {
+    if (hello == nullptr) {
       link_->close(invalid_field("message", "the first message of a session is Hello"));
       return;
     }
-    const std::string& node = node_ = message_.hello().node();
+    const std::string& node = node_ = hello->node;
     listen_for_revocation(node);
     if (const auto refusal = access_.refusal_of_node(caller_, node, unix_seconds())) {
       return refuse(node, *refusal);
     }
     access_.note_certificate(caller_);
-    const auto session = coordinator_.sessions().open_session(from_wire(message_.hello()), link_);
+    const auto session = coordinator_.sessions().open_session(*hello, link_);
     if (!session) return refuse(node, session.problem());
     const std::lock_guard lock(mutex_);
     session_ = *session;
@@ -270,17 +262,14 @@ class SessionReactor final : public SessionStream {
     if (!left_) listening_ = access_.on_revocation(node, end);
   }
 
-  void renew() {
+  void renew(const RenewCertificate& renewal) {
     if (!access_.authority()) return;
-    const auto certificate =
-        access_.renew(caller_, message_.renew_certificate().request_pem(), unix_seconds());
+    const auto certificate = access_.renew(caller_, renewal.request_pem, unix_seconds());
     if (!certificate) {
       link_->close(certificate.problem());
       return;
     }
-    v1::ServerMessage answer;
-    answer.mutable_new_certificate()->set_certificate_pem(*certificate);
-    link_->send(std::move(answer));
+    link_->send(NewCertificate{*certificate});
   }
 
   void leave() {

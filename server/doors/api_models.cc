@@ -22,6 +22,13 @@ namespace {
 Answer<model::TunedModel> model_of(Store& store, const ModelVersionRecord& version) {
   const auto file = store.model_content(version.key);
   if (!file.ok()) return file.error();
+  if (version.validation && version.validation->judgement.settings) {
+    return Problem{ErrorCode::failed_precondition,
+                   "SETTINGS",
+                   "'" + version_name(version.key) +
+                       "' holds settings of another runtime, which predict and decide nothing here",
+                   {{"name", version_name(version.key)}}};
+  }
   auto model = model::parse_model(*file, version_name(version.key));
   if (!model.ok()) return model.error();
   return std::move(*model);

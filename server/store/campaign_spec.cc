@@ -1,12 +1,16 @@
 #include "server/store/campaign_spec.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <variant>
 
 #include "base/network_name.h"
 #include "base/quantity.h"
 #include "optimizer/experiment/requirements.h"
+#include "optimizer/experiment/tuning.h"
 #include "server/store/names.h"
 
 namespace stripline::server {
@@ -14,25 +18,114 @@ namespace {
 
 // Far above what a campaign of ours can use, low enough that a typing error cannot ask for a plan
 // that exhausts the server.
-constexpr uint32_t kMaxNodes = 1024;
 constexpr uint32_t kMaxRanks = 4096;
 constexpr uint32_t kMaxRuns = 1000;
-constexpr double kMaxTimeBudgetS = 86400;
 
 constexpr uint32_t kBudgetedRuns = 8;
 constexpr uint32_t kFullRuns = 12;
-constexpr double kBudgetedSeconds = 60;
-constexpr double kFullSeconds = 300;
-// Thirty node-minutes for a fabric.
-constexpr double kNodeSeconds = 1800;
 constexpr double kBudgetedWidth = 0.05;
 constexpr double kFullWidth = 0.02;
-constexpr double kMaxWidth = 1;
 
 // A burst of other work passes; a campaign whose hosts are in use for good is better refused soon.
 constexpr double kPatienceShare = 0.5;
 constexpr double kLongestPatienceS = 120;
 constexpr double kPatienceToRefuseS = 10;
+
+// Searching, validating and proving take five minutes of it (suites/targets/work_command.cc).
+constexpr double kTuneSeconds = 375;
+constexpr const char* kTunedRanks = "2,3,4,8";
+constexpr uint32_t kFewestTunedRanks = 2;
+constexpr uint32_t kMaxTunedRanks = 1024;
+constexpr size_t kMaxTunedCounts = 16;
+
+// "2,3,4,8", ascending and each once; nullopt for what is not such a list.
+std::optional<std::vector<uint32_t>> parse_ranks(std::string_view text) {
+  std::set<uint32_t> ranks;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (true) {
+    uint32_t count = 0;
+    const auto [next, error] = std::from_chars(at, end, count);
+    if (error != std::errc() || count < kFewestTunedRanks || count > kMaxTunedRanks) {
+      return std::nullopt;
+    }
+    ranks.insert(count);
+    if (next == end) break;
+    if (*next != ',') return std::nullopt;
+    at = next + 1;
+  }
+  if (ranks.size() > kMaxTunedCounts) return std::nullopt;
+  return std::vector<uint32_t>(ranks.begin(), ranks.end());
+}
+
+// What only campaigns that tune another runtime take, and what names such a thing without being
+// one.
+std::optional<Problem> tunes_nothing(const CampaignSpec& spec) {
+  if (!experiment::target_of_settings(spec.fabric).empty()) {
+    return invalid_field(
+        "spec.fabric", "'" + spec.fabric + "' is of what nodes install; name '" +
+                           experiment::tuning_fabric(experiment::target_of_settings(spec.fabric)) +
+                           "' to tune it");
+  }
+  if (std::ranges::find(spec.experiments, experiment::kTuneExperiment) != spec.experiments.end()) {
+    return invalid_field("spec.experiments", std::string(experiment::kTuneExperiment) +
+                                                 " tunes another runtime: name that as the fabric, "
+                                                 "'tune:openmpi' for example");
+  }
+  const bool has_options = !spec.tune_ranks.empty() || !spec.tune_path.empty() ||
+                           spec.commutative_only || spec.accept_untried;
+  if (!has_options) return std::nullopt;
+  return invalid_field("spec.tune_ranks",
+                       "what a target is tuned for is said with it alone: 'tune:openmpi' as the "
+                       "fabric, for example, not '" +
+                           spec.fabric + "'");
+}
+
+// A campaign that tunes another runtime has one run, of one rank that starts the target's
+// processes.
+std::optional<Problem> complete_tuning(CampaignSpec& spec, std::string_view target) {
+  if (!is_segment(target)) {
+    return invalid_field("spec.fabric", "'" + std::string(target) + "' is not a valid target");
+  }
+  const bool others = !spec.experiments.empty() &&
+                      spec.experiments != std::vector<std::string>{experiment::kTuneExperiment};
+  if (spec.nodes > 1 || spec.ranks > 1 || spec.runs > 1 || others || !spec.same_node.empty() ||
+      spec.race || spec.width > 0) {
+    return invalid_field(
+        "spec.fabric",
+        "a target is tuned on one node, in one run that compares by itself: leave "
+        "nodes, ranks, runs, experiments, paths within a node, race and width out; "
+        "tune_ranks says for how many of its ranks");
+  }
+  if (spec.tune_ranks.empty()) spec.tune_ranks = kTunedRanks;
+  const auto ranks = parse_ranks(spec.tune_ranks);
+  if (!ranks) {
+    return invalid_field("spec.tune_ranks", "'" + spec.tune_ranks + "' is not a list of up to " +
+                                                std::to_string(kMaxTunedCounts) + " numbers from " +
+                                                std::to_string(kFewestTunedRanks) + " to " +
+                                                std::to_string(kMaxTunedRanks) +
+                                                ", such as 2,3,4,8");
+  }
+  spec.tune_ranks.clear();
+  for (const uint32_t count : *ranks) {
+    spec.tune_ranks += (spec.tune_ranks.empty() ? "" : ",") + std::to_string(count);
+  }
+  if (spec.tune_path.empty()) spec.tune_path = "shm";
+  if (spec.tune_path != "shm" && spec.tune_path != "tcp" && spec.tune_path != "any") {
+    return invalid_field("spec.tune_path",
+                         "'shm', 'tcp' or 'any' is accepted, not '" + spec.tune_path + "'");
+  }
+  spec.nodes = spec.ranks = spec.runs = 1;
+  spec.effort = Effort::full;
+  spec.experiments = {experiment::kTuneExperiment};
+  if (spec.time_budget_s == 0) spec.time_budget_s = kTuneSeconds;
+  if (spec.model.empty()) {
+    const bool named = !spec.cluster.empty() && spec.cluster != kDefaultCluster;
+    spec.model = model_name(
+        to_segment((named ? spec.cluster + "-" : "") + std::string(target) + "-" + spec.tune_path));
+  }
+  return std::nullopt;
+}
 
 std::string at_most(uint32_t limit, uint32_t value) {
   return "at most " + std::to_string(limit) + " is accepted, not " + std::to_string(value);
@@ -51,6 +144,10 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
                          "declared|SCALE and jitter=on|off; leave the others of '" +
                              spec.fabric + "' out");
   }
+  const std::string target(experiment::tuned_target(spec.fabric));
+  if (auto problem = target.empty() ? tunes_nothing(spec) : complete_tuning(spec, target)) {
+    return std::move(*problem);
+  }
   if (spec.clock.empty()) spec.clock = experiment::is_emulated(spec.fabric) ? "virtual" : "real";
   if (spec.clock != "real" && spec.clock != "virtual") {
     return invalid_field("spec.clock", "'real' or 'virtual' is accepted, not '" + spec.clock + "'");
@@ -64,7 +161,9 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   }
   if (spec.nodes == 0) spec.nodes = spec.ranks == 1 ? 1 : 2;
   if (spec.ranks == 0) spec.ranks = std::max<uint32_t>(2, spec.nodes);
-  if (spec.nodes > kMaxNodes) return invalid_field("spec.nodes", at_most(kMaxNodes, spec.nodes));
+  if (spec.nodes > campaign::kMaxNodes) {
+    return invalid_field("spec.nodes", at_most(campaign::kMaxNodes, spec.nodes));
+  }
   if (spec.ranks > kMaxRanks) return invalid_field("spec.ranks", at_most(kMaxRanks, spec.ranks));
   if (spec.ranks < spec.nodes) {
     return invalid_field("spec.ranks", "every node needs a rank: " + std::to_string(spec.ranks) +
@@ -73,8 +172,12 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   }
   if (spec.effort == Effort::unspecified) spec.effort = Effort::budgeted;
   const bool full = spec.effort == Effort::full;
-  if (!(spec.width >= 0 && spec.width <= kMaxWidth)) {
-    return invalid_field("spec.width", "a share from 0 to 1 is accepted, 0.05 for 5 %");
+  for (const campaign::SpecField& field : campaign::spec_fields()) {
+    if (field.most == 0) continue;
+    const double value = spec.*std::get<double CampaignSpec::*>(field.member);
+    if (!(value >= 0 && value <= field.most)) {
+      return invalid_field("spec." + std::string(field.name), field.accepted);
+    }
   }
   if (spec.race && spec.prior.empty()) spec.prior = kNearestPrior;
   if (!spec.race && !spec.prior.empty()) {
@@ -95,17 +198,9 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   if (spec.runs == 0 && spec.width == 0 && spec.experiments.empty() && !spec.race) {
     spec.width = full ? kFullWidth : kBudgetedWidth;
   }
-  if (!(spec.node_budget_s >= 0 && spec.node_budget_s <= kMaxTimeBudgetS * kMaxNodes)) {
-    return invalid_field("spec.node_budget_s", "a number of node-seconds from 0 on is accepted");
-  }
   if (spec.runs == 0) spec.runs = full ? kFullRuns : kBudgetedRuns;
   if (spec.runs > kMaxRuns) return invalid_field("spec.runs", at_most(kMaxRuns, spec.runs));
-  if (!(spec.time_budget_s >= 0 && spec.time_budget_s <= kMaxTimeBudgetS)) {
-    return invalid_field("spec.time_budget_s", "a number of seconds from 0 to 86400 is accepted");
-  }
-  // Whatever the number of nodes: pairs of them are sampled.
-  if (spec.node_budget_s == 0 && spec.time_budget_s == 0) spec.node_budget_s = kNodeSeconds;
-  if (spec.time_budget_s == 0) spec.time_budget_s = full ? kFullSeconds : kBudgetedSeconds;
+  choose_budgets(spec);
   std::set<std::string_view> seen;
   for (const std::string& name : spec.experiments) {
     if (name.empty() || !seen.insert(name).second) {
@@ -161,14 +256,17 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   return spec;
 }
 
+std::vector<uint32_t> tuned_ranks(const CampaignSpec& spec) {
+  if (experiment::tuned_target(spec.fabric).empty()) return {};
+  return parse_ranks(spec.tune_ranks).value_or(std::vector<uint32_t>());
+}
+
 std::string budget_text(const CampaignSpec& spec, double running_s) {
-  const double node_s = running_s * spec.nodes;
-  const bool nodes_bind = spec.node_budget_s > 0 && spec.node_budget_s < node_s;
-  const std::string of_nodes =
-      nodes_bind ? "a node budget of " + exact_seconds_text(node_s) : std::string();
-  if (nodes_bind && spec.time_budget_s >= running_s) return of_nodes;
-  return "a time budget of " + exact_seconds_text(running_s) +
-         (nodes_bind ? " and " + of_nodes : std::string());
+  const campaign::NeededBudgets needed = needed_budgets(spec, running_s);
+  const std::string of_time = "a time budget of " + exact_seconds_text(running_s);
+  if (needed.node_s == 0) return of_time;
+  const std::string of_nodes = "a node budget of " + exact_seconds_text(needed.node_s);
+  return needed.time_s == 0 ? of_nodes : of_time + " and " + of_nodes;
 }
 
 double quiet_patience_s(const CampaignSpec& spec) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "optimizer/campaign/spec_json.h"
 #include "server/problem.h"
@@ -29,6 +30,10 @@ using campaign::WhenBusy;
 /// Fills in the defaults that campaigns.proto states (an unspecified effort is budgeted) and checks
 /// every field that can be checked without knowing the fleet. Problems: INVALID_FIELD.
 Answer<CampaignSpec> complete_spec(CampaignSpec spec);
+
+/// The numbers of ranks, ascending, that a complete spec tunes another runtime for; none: it does
+/// not.
+std::vector<uint32_t> tuned_ranks(const CampaignSpec& spec);
 
 /// The budgets that have to be larger for that to be at least `running_s`, and how large: "a
 /// time budget of 130 s". A complete spec whose budgets allow less.

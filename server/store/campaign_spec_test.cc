@@ -106,6 +106,46 @@ TEST(CampaignSpec, WrongFieldsAreNamed) {
   }
 }
 
+TEST(CampaignSpec, ACampaignThatTunesHasOneRunOfOneRank) {
+  const auto spec = complete_spec({.fabric = "tune:openmpi", .tune_ranks = "4,2,4"});
+  ASSERT_TRUE(spec) << spec.problem().message;
+  EXPECT_EQ(spec->nodes, 1U);
+  EXPECT_EQ(spec->ranks, 1U);
+  EXPECT_EQ(spec->runs, 1U);
+  EXPECT_EQ(spec->experiments, std::vector<std::string>{"target.tune"});
+  EXPECT_EQ(spec->tune_path, "shm");
+  EXPECT_EQ(spec->model, "models/openmpi-shm");
+  EXPECT_EQ(spec->time_budget_s, 375);
+  EXPECT_EQ(spec->tune_ranks, "2,4");
+  EXPECT_EQ(tuned_ranks(*spec), (std::vector<uint32_t>{2, 4}));
+  // A campaign that is made again has its complete spec.
+  EXPECT_EQ(to_json(*complete_spec(*spec)), to_json(*spec));
+  EXPECT_EQ(complete_spec({.fabric = "tune:ucx", .cluster = "big", .tune_path = "tcp"})->model,
+            "models/big-ucx-tcp");
+  EXPECT_TRUE(tuned_ranks(*complete_spec({.fabric = "tcp"})).empty());
+}
+
+TEST(CampaignSpec, WhatDoesNotGoWithTuningIsNamed) {
+  const std::vector<std::pair<const char*, CampaignSpec>> cases = {
+      {"spec.tune_ranks", {.fabric = "tcp", .tune_ranks = "2"}},
+      {"spec.tune_ranks", {.fabric = "tcp", .accept_untried = true}},
+      {"spec.tune_ranks", {.fabric = "tune:openmpi", .tune_ranks = "1"}},
+      {"spec.tune_ranks", {.fabric = "tune:openmpi", .tune_ranks = "2,"}},
+      {"spec.tune_ranks", {.fabric = "tune:openmpi", .tune_ranks = "2 4"}},
+      {"spec.tune_path", {.fabric = "tune:openmpi", .tune_path = "ib"}},
+      {"spec.experiments", {.fabric = "tcp", .experiments = {"target.tune"}}},
+      {"spec.fabric", {.fabric = "target:openmpi"}},
+      {"spec.fabric", {.fabric = "tune:Open MPI"}},
+      {"spec.fabric", {.fabric = "tune:openmpi", .nodes = 2}},
+      {"spec.fabric", {.fabric = "tune:openmpi", .race = true}},
+  };
+  for (const auto& [field, spec] : cases) {
+    const auto answer = complete_spec(spec);
+    ASSERT_FALSE(answer) << field;
+    EXPECT_EQ(answer.problem().metadata.at("field"), field) << answer.problem().message;
+  }
+}
+
 TEST(CampaignSpec, EveryBudgetThatIsTooSmallIsNamed) {
   const auto spec = *complete_spec({.fabric = "tcp", .nodes = 4, .node_budget_s = 800});
   EXPECT_EQ(budget_text(spec, 100), "a time budget of 100 s");

@@ -2,22 +2,25 @@
 
 #include <utility>
 
-#include "base/json.h"
+#include "base/json_scan.h"
 #include "optimizer/experiment/json.h"
 
 namespace stripline::server {
 
 Result<std::vector<experiment::SampleSeries>> series_of_batch(const std::string& data) {
-  STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(data, "sample batch"));
-  if (!json.is_array()) {
-    return Error(ErrorCode::data_loss, "sample batch: expected an array of series");
-  }
+  JsonScan scan(data);
   std::vector<experiment::SampleSeries> all;
-  for (const Json& entry : json) {
-    STRIPLINE_ASSIGN_OR_RETURN(auto series, experiment::sample_series_from_json(entry));
+  bool more = scan.take('[');
+  bool is_array = more;
+  if (more && scan.take(']')) more = false;
+  while (more) {
+    STRIPLINE_ASSIGN_OR_RETURN(auto series, experiment::sample_series_from_text(scan.value()));
     all.push_back(std::move(series));
+    more = scan.take(',');
+    is_array = more || scan.take(']');
   }
-  return all;
+  if (is_array && scan.at_end()) return all;
+  return Error(ErrorCode::data_loss, "sample batch: expected an array of series");
 }
 
 PointRecord record_of(const campaign::PointTable& table, uint32_t place) {

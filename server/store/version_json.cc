@@ -43,23 +43,28 @@ Json to_json(const ValidationRecord& validation) {
     times.push_back(
         {{"kind", kind.kind}, {"points", kind.points}, {"mean_error", kind.mean_error}});
   }
-  return {{"time", validation.time_unix_s},
-          {"campaigns", validation.campaigns},
-          {"points", judgement.points},
-          {"mean_error", judgement.mean_error},
-          {"largest_error", judgement.largest_error},
-          {"choices", judgement.choices},
-          {"mean_regret", judgement.mean_regret},
-          {"worst_regret", judgement.worst_regret},
-          {"times", std::move(times)},
-          {"missed", judgement.missed},
-          {"kinds", std::move(kinds)},
-          {"compared", judgement.compared},
-          {"over_untuned", judgement.over_untuned},
-          {"over_untuned_low", judgement.over_untuned_low},
-          {"losses", judgement.losses},
-          {"worst_loss", judgement.worst_loss},
-          {"worst_loss_share", judgement.worst_loss_share}};
+  Json json = {{"time", validation.time_unix_s},
+               {"campaigns", validation.campaigns},
+               {"points", judgement.points},
+               {"mean_error", judgement.mean_error},
+               {"largest_error", judgement.largest_error},
+               {"choices", judgement.choices},
+               {"mean_regret", judgement.mean_regret},
+               {"worst_regret", judgement.worst_regret},
+               {"times", std::move(times)},
+               {"missed", judgement.missed},
+               {"kinds", std::move(kinds)},
+               {"compared", judgement.compared},
+               {"over_untuned", judgement.over_untuned},
+               {"over_untuned_low", judgement.over_untuned_low},
+               {"losses", judgement.losses},
+               {"worst_loss", judgement.worst_loss},
+               {"worst_loss_share", judgement.worst_loss_share}};
+  if (judgement.settings) {
+    json["settings"] = {{"validated", judgement.settings->validated},
+                        {"probe_factor", judgement.settings->probe_factor}};
+  }
+  return json;
 }
 
 namespace {
@@ -103,6 +108,10 @@ Result<ValidationRecord> validation_from_json(const Json& json) {
         json.at("mean_regret").get<double>(),   json.at("worst_regret").get<double>()};
     add_times(json, validation.judgement);
     add_decisions(json, validation.judgement);
+    if (const auto settings = json.find("settings"); settings != json.end()) {
+      validation.judgement.settings = {settings->at("validated").get<bool>(),
+                                       settings->at("probe_factor").get<double>()};
+    }
   } catch (const Json::exception& error) {
     return Error(ErrorCode::data_loss, std::string("stored validation: ") + error.what());
   }

@@ -99,10 +99,8 @@ class ModelPushTest : public StoreTest {
     Hello hello;
     hello.node = node;
     hello.instance_id = "i1";
-    hello.protocol_min = hello.protocol_max = kProtocolVersion;
     hello.fabrics = fabrics;
-    hello.takes_models = takes_models;
-    hello.models = models;
+    if (takes_models) hello.models = models;
     hello.cluster = cluster;
     const auto session = coordinator_->sessions().open_session(hello, agent.link);
     EXPECT_TRUE(session) << session.problem().message;

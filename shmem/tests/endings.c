@@ -1,4 +1,5 @@
 /* How a program may end, and mistakes that end it; the argument says which. LAYOUT adds to its static data. */
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -27,13 +28,24 @@ static void child_has_a_copy(void) {
   value = 1;
 }
 
+static void *synchronise(void *unused) {
+  (void)unused;
+  shmem_sync_all();
+  return NULL;
+}
+
 int main(int argc, char **argv) {
   const char *const how = argc > 1 ? argv[1] : "";
 #ifdef LAYOUT
   value = more_data[0];
 #endif
   if (strcmp(how, "early") == 0) shmem_barrier_all();
-  shmem_init();
+  if (strcmp(how, "two threads") == 0) {
+    int provided = -1;
+    shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
+  } else {
+    shmem_init();
+  }
   const int me = shmem_my_pe(), pes = shmem_n_pes(), next = (me + 1) % pes;
   if (strcmp(how, "exit") == 0) {
     printf("PE %d ends\n", me);
@@ -53,6 +65,10 @@ int main(int argc, char **argv) {
     }
     shmem_long_wait_until(&value, SHMEM_CMP_EQ, 2);
   }
+  if (strcmp(how, "halted") == 0) {
+    if (me == 2) raise(SIGSTOP);
+    shmem_long_wait_until(&value, SHMEM_CMP_EQ, 2);
+  }
   if (strncmp(how, "global ", 7) == 0) {
     if (me == 1) shmem_global_exit(atoi(how + 7));
     shmem_long_wait_until(&value, SHMEM_CMP_EQ, 2);
@@ -69,6 +85,43 @@ int main(int argc, char **argv) {
   if (strcmp(how, "address") == 0) shmem_long_p(&on_stack, 1, next);
   if (strcmp(how, "pe") == 0) shmem_long_p(&value, 1, pes);
   if (strcmp(how, "free") == 0) shmem_free(&value);
+  if (strcmp(how, "freed") == 0 || strcmp(how, "beyond") == 0) {
+    long *const block = shmem_malloc(2 * sizeof *block);
+    shmem_long_p(&block[1], 1, next);
+    shmem_barrier_all();
+    if (how[0] == 'f') shmem_free(block);
+    shmem_long_p(&block[how[0] == 'f' ? 0 : 2], 1, next);
+  }
+  if (strcmp(how, "buffer") == 0) {
+    long *const block = shmem_calloc(2, sizeof *block);
+    shmem_free(block);
+    shmem_long_sum_reduce(SHMEM_TEAM_WORLD, &value, block, 1);
+  }
+  if (strcmp(how, "strides") == 0) {
+    long *const to = shmem_calloc((size_t)pes, sizeof *to);
+    long *const from = shmem_calloc((size_t)pes, sizeof *from);
+    shmem_long_alltoalls(SHMEM_TEAM_WORLD, to, from, 1, 2, 1);
+  }
+  if (strcmp(how, "two threads") == 0) { /* the others do not come */
+    pthread_t other;
+    if (me == 0) {
+      CHECK_EQUAL(pthread_create(&other, NULL, synchronise, NULL), 0);
+      synchronise(NULL);
+    }
+    shmem_long_wait_until(&value, SHMEM_CMP_EQ, 2);
+  }
+  if (strcmp(how, "two calls") == 0) {
+    if (me == 0) {
+      shmem_sync_all();
+    } else {
+      shmem_long_broadcast(SHMEM_TEAM_WORLD, &value, &value, 1, 0);
+    }
+  }
+  if (strncmp(how, "level ", 6) == 0) {
+    shmem_pcontrol(atoi(how + 6));
+    shmem_long_atomic_inc(&value, next);
+    shmem_pcontrol(1);
+  }
   if (strcmp(how, "lock") == 0) {
     int flag = 7;
     shmem_int_wait_until(&flag, 17, 0);

@@ -1,8 +1,7 @@
-// Jobs of OpenSHMEM programs, for the tests that start them: on mapped memory, tcp, by copies of
-// the kernel, and on an emulated network.
+// Jobs of OpenSHMEM programs, for the tests that start them: on mapped memory, tcp, the provider
+// shm, by copies of the kernel, and on an emulated network.
 #pragma once
 
-#include <initializer_list>
 #include <map>
 #include <string>
 #include <utility>
@@ -12,6 +11,7 @@
 
 #include "base/exit_codes.h"
 #include "base/testing/processes.h"
+#include "base/testing/test_size.h"
 
 namespace stripline {
 
@@ -21,6 +21,7 @@ using Variables = std::map<std::string, std::string>;
 inline const Arguments kMapped = {};
 inline const Arguments kTcp = {"--same-node", "network"};
 inline const Arguments kCma = {"--same-node", "cma"};
+inline const Arguments kShm = {"--fabric", "shm", "--same-node", "network"};
 inline const Arguments kEmulated = {"--fabric", "emulated:modern-rdma,compute=none", "--clock",
                                     "virtual"};
 
@@ -31,7 +32,8 @@ inline Finished job(int pes, const Arguments& path, const Arguments& command,
   all.insert(all.end(), path.begin(), path.end());
   all.push_back("--");
   all.insert(all.end(), command.begin(), command.end());
-  return run_program(std::move(all), 120, environment);
+  const auto limit_s = static_cast<double>(test_size("STRIPLINE_TEST_JOB_LIMIT_S", 120));
+  return run_program(std::move(all), limit_s, environment);
 }
 
 /// The command of the program osh_NAME of this folder.
@@ -44,7 +46,7 @@ inline Arguments osh(const std::string& name, const Arguments& arguments = {}) {
 /// Programs end by passed() of check.h.
 inline void expect_passed(const std::string& name, const Arguments& path,
                           const Arguments& arguments = {}, const Variables& environment = {},
-                          std::initializer_list<int> jobs_of = {1, 2, 3, 4}) {
+                          const std::vector<int>& jobs_of = {1, 2, 3, 4}) {
   for (const int pes : jobs_of) {
     const Finished ended = job(pes, path, osh(name, arguments), environment);
     EXPECT_EQ(ended.exit_code, kExitOk)
@@ -56,6 +58,7 @@ inline void expect_passed(const std::string& name, const Arguments& path,
 
 inline void expect_passed_on_all(const std::string& name, const Arguments& arguments = {}) {
   for (const auto& path : {kMapped, kTcp, kCma, kEmulated}) expect_passed(name, path, arguments);
+  expect_passed(name, kShm, arguments, {}, {3});
 }
 
 }  // namespace stripline

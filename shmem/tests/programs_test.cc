@@ -15,9 +15,11 @@ TEST(OpenShmem, HasCollectiveOperations) { expect_passed_on_all("collectives"); 
 TEST(OpenShmem, HasTheSameByThreads) {
   for (const auto& path : {kMapped, kTcp}) expect_passed("collectives", path, {"multiple"});
 }
+// STRIPLINE_TEST_FLOOD: how many puts; ten million by scripts/check.sh openshmem-order.
 TEST(OpenShmem, KeepsPutsWithinABudgetOfMemory) {
-  for (const auto& path : {kMapped, kTcp}) expect_passed("flood", path, {"200000"});
-  expect_passed("flood", kTcp, {"200000"}, {{"STRIPLINE_COALESCE", "1"}, {"STRIPLINE_BULK", "1"}});
+  const std::string puts = std::to_string(test_size("STRIPLINE_TEST_FLOOD", 200000));
+  for (const auto& path : {kMapped, kTcp}) expect_passed("flood", path, {puts});
+  expect_passed("flood", kTcp, {puts}, {{"STRIPLINE_COALESCE", "1"}, {"STRIPLINE_BULK", "1"}});
 }
 TEST(OpenShmem, IsCheckedInDebugMode) {
   // The latter has no atomic operations: PEs serve each other's.
@@ -157,6 +159,15 @@ TEST(OpenShmemEndings, DoNotWaitForPesThatAreStoppedOrDead) {
   }
 }
 
+// One that stops in the middle, while the others wait for it.
+TEST(OpenShmemEndings, NamePesThatDoNotAnswer) {
+  for (const auto& path : {kMapped, kTcp, kCma, kShm, kEmulated}) {
+    const Finished ended = ending(path, "halted", {{"STRIPLINE_PEER_TIMEOUT", "1"}});
+    EXPECT_EQ(ended.exit_code, kExitRankDied) << ended.err;
+    EXPECT_NE(ended.err.find("rank 2: stopped (state T, process "), std::string::npos) << ended.err;
+  }
+}
+
 TEST(OpenShmemEndings, NameTheDeadToThreadsThatInject) {
   const Finished ended = job(3, kTcp, osh("threads", {"dead"}));
   EXPECT_EQ(ended.exit_code, kExitRankDied) << ended.err;
@@ -186,6 +197,101 @@ TEST(OpenShmemEndings, NameMistakes) {
   EXPECT_NE(size.err.find("SHMEM_SYMMETRIC_SIZE='nonsense' is not a size"), std::string::npos)
       << size.err;
   EXPECT_EQ(lines_with(size.err, ""), 1U) << size.err;
+}
+
+// Within the heap, where without debug mode all is symmetric.
+TEST(OpenShmemEndings, NameBlocksThatAreFreedOrTooSmallInDebugMode) {
+  for (const auto& path : {kMapped, kTcp}) {
+    for (const char* const how : {"freed", "beyond"}) {
+      const Finished ended = ending(path, how, {{"SHMEM_DEBUG", "1"}});
+      EXPECT_EQ(ended.exit_code, kExitUsage) << how << ": " << ended.err;
+      EXPECT_NE(ended.err.find("shmem_long_p of 8 bytes at 0x"), std::string::npos) << ended.err;
+      EXPECT_NE(ended.err.find("not within one block of shmem_malloc"), std::string::npos)
+          << ended.err;
+    }
+  }
+}
+
+TEST(OpenShmemEndings, NameBuffersOfCollectivesThatAreFreedOrTooSmallInDebugMode) {
+  const auto expect = [](const Arguments& path, const std::string& how, const std::string& text) {
+    const Finished ended = ending(path, how, {{"SHMEM_DEBUG", "1"}});
+    EXPECT_EQ(ended.exit_code, kExitUsage) << ended.err;
+    EXPECT_NE(ended.err.find(text), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("not within one block of shmem_malloc"), std::string::npos)
+        << ended.err;
+  };
+  for (const auto& path : {kMapped, kTcp}) {
+    expect(path, "buffer", "shmem_long_sum_reduce of 8 bytes at 0x");
+    expect(path, "strides", "shmem_long_alltoalls of 40 bytes at 0x");
+  }
+}
+
+// By two threads of a PE, and by PEs that have not made the same calls.
+TEST(OpenShmemEndings, NameCollectivesThatOverlapInDebugMode) {
+  for (const auto& path : {kMapped, kTcp}) {
+    const Finished threads = ending(path, "two threads", {{"SHMEM_DEBUG", "1"}});
+    EXPECT_EQ(threads.exit_code, kExitUsage) << threads.err;
+    EXPECT_NE(threads.err.find("shmem_sync_all while another thread of this PE is in "
+                               "shmem_sync_all on the same team"),
+              std::string::npos)
+        << threads.err;
+    const Finished calls = ending(path, "two calls", {{"SHMEM_DEBUG", "1"}});
+    EXPECT_NE(calls.exit_code, kExitOk);
+    EXPECT_NE(calls.err.find("disagree on collective operation"), std::string::npos) << calls.err;
+    EXPECT_NE(calls.err.find("shmem_long_broadcast"), std::string::npos) << calls.err;
+  }
+}
+
+TEST(OpenShmem, TracesWhatTheProgramAsksFor) {
+  Arguments traced = kTcp;
+  traced.emplace_back("--trace");
+  for (const char* const level : {"0", "1"}) {
+    const Finished ended = ending(traced, std::string("level ") + level);
+    EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+    const std::string said = ended.out + ended.err;
+    EXPECT_NE(said.find("  shmem_long_p"), std::string::npos) << said;
+    EXPECT_EQ(said.find("shmem_long_atomic_inc") != std::string::npos, *level == '1') << said;
+  }
+}
+
+// By a launcher and without one, each with one line: what is not a size, and nothing is assumed.
+TEST(OpenShmemEndings, NameSizesThatAreNone) {
+  for (const char* const variable : {"SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE"}) {
+    for (const char* const text : {"", "12q", "-1", "nan", "0x10", " 5", "99999999t"}) {
+      const std::string expected = std::string(variable) + "='" + text + "' is not a size";
+      const Variables variables = {{variable, text}};
+      const Finished launched = ending(kTcp, "", variables);
+      EXPECT_EQ(launched.exit_code, kExitUsage) << text;
+      EXPECT_NE(launched.err.find(expected), std::string::npos) << launched.err;
+      const Finished alone = run_program({program("osh_endings")}, 60, variables);
+      EXPECT_EQ(alone.exit_code, kExitUsage) << text;
+      EXPECT_NE(alone.err.find(expected), std::string::npos) << alone.err;
+      EXPECT_EQ(lines_with(alone.err, ""), 1U) << alone.err;
+    }
+  }
+}
+
+// Static data are symmetric without a heap, too.
+TEST(OpenShmem, RunsWithoutAHeap) {
+  for (const auto& path : {kMapped, kTcp}) {
+    const Finished ended = ending(path, "", {{"SHMEM_SYMMETRIC_SIZE", "0"}});
+    EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+  }
+}
+
+TEST(OpenShmemEndings, NamePesWithHeapsOfAnotherSize) {
+  const Finished ended = job(3, kTcp,
+                             {"sh", "-c",
+                              "if [ $STRIPLINE_RANK = 1 ]; then export SHMEM_SYMMETRIC_SIZE=8M; "
+                              "else export SHMEM_SYMMETRIC_SIZE=32M; fi; exec " +
+                                  program("osh_endings")});
+  EXPECT_EQ(ended.exit_code, kExitUsage) << ended.err;
+  EXPECT_NE(ended.err.find("rank 1 has SHMEM_SYMMETRIC_SIZE=8388608 with room for "),
+            std::string::npos)
+      << ended.err;
+  EXPECT_NE(ended.err.find(" has SHMEM_SYMMETRIC_SIZE=33554432 with room for "), std::string::npos)
+      << ended.err;
+  EXPECT_EQ(ended.err.find("STRIPLINE_SEGMENT_BYTES"), std::string::npos) << ended.err;
 }
 
 TEST(OpenShmemEndings, ComeBeforeTheStartOfHeapsLargerThanMemory) {
@@ -234,6 +340,24 @@ TEST(StaticLayouts, AreRefusedWhereFilesOfOneNameDiffer) {
   EXPECT_NE(ended.err.find("'osh_endings' is not the same file as on PE 0 (build ID "),
             std::string::npos)
       << ended.err;
+}
+
+TEST(StaticLayouts, AreRefusedWhereALibraryIsPreloadedOnOnePe) {
+  const std::string preload = "export LD_PRELOAD=" + program("libosh_preloaded.so") + "; ";
+  const std::string start = "exec " + program("osh_symmetric_data");
+  for (const auto& path : {kMapped, kTcp}) {
+    for (const char* const pe : {"0", "1"}) {
+      const Finished ended = job(
+          3, path,
+          {"sh", "-c",
+           "if [ $STRIPLINE_RANK = " + std::string(pe) + " ]; then " + preload + "fi; " + start});
+      EXPECT_EQ(ended.exit_code, kExitBadInput);
+      EXPECT_NE(ended.err.find("'libosh_preloaded.so' is loaded on "), std::string::npos)
+          << ended.err;
+    }
+    const Finished everywhere = job(3, path, {"sh", "-c", preload + start});
+    EXPECT_EQ(everywhere.exit_code, kExitOk) << everywhere.err;
+  }
 }
 
 TEST(StaticLayouts, MayBeAtDifferentAddresses) {

@@ -1,13 +1,15 @@
 /*
- * Random puts, gets, atomic operations, signals, fences and collectives of all PEs and threads, against what a program
- * that does them one after the other would find. Arguments: the seed, the number of operations of each thread, and of
- * threads of each PE.
+ * Random puts, gets, atomic operations, signals, fences, waits and collectives of all PEs and
+ * threads, against what a program that does them one after the other would find. Arguments: the
+ * seed, the number of operations of each thread, and of threads of each PE.
  *
- * Each thread draws its operations from a stream of its own, which all PEs know: so each can say what its memory is to
- * hold. A thread has a window in every PE's memory to which it alone writes, and orders operations that overlap by a
- * fence of their context, or by a quiet where that is another one. Its contexts are the default one, which threads
- * share, two of its own, and one of a team in which PEs have other numbers. Counters that all add to are sums.
- * Collectives are drawn from a stream that is the same on all PEs.
+ * Each thread draws its operations from a stream of its own, which all PEs know: so each can say
+ * what its memory is to hold. A thread has a window in every PE's memory to which it alone writes,
+ * and orders operations that overlap by a fence of their context, or by a quiet where that is
+ * another one. Its contexts are the default one, which threads share, two of its own, and one of a
+ * team in which PEs have other numbers. Counters that all add to are sums. Collectives, letters to
+ * the next PE, and phases between barriers, in which one thread puts large blocks and gets others
+ * again and again, are drawn from a stream that is the same on all PEs.
  */
 #include <pthread.h>
 #include <string.h>
@@ -23,7 +25,11 @@ enum {
   kContexts = 4,
   kBackwards = 3, /* the context of the team in which PEs are numbered from the last on */
   kBetweenCollectives = 40,
-  kBlock = 24
+  kBetweenPhases = 200,
+  kBlock = 24,
+  kFlags = 4,
+  kLarge = 12000, /* words: more than puts of which the runtime makes a copy */
+  kRepeated = 6
 };
 
 typedef struct {
@@ -45,6 +51,7 @@ typedef enum {
   kIput,
   kIbput,
   kPutSignal, /* so far: those that write to the window */
+  kG,
   kGet,
   kGetNbi,
   kIget,
@@ -52,6 +59,9 @@ typedef enum {
   kFetchAdd,
   kFetchAddNbi,
   kXor,
+  kSwap,
+  kCompareSwap,
+  kSwapShort,
   kFence,
   kQuiet
 } Kind;
@@ -85,19 +95,23 @@ static Operation next_operation(Random *random, int pes) {
                    : chance < 49 ? kIput
                    : chance < 54 ? kIbput
                    : chance < 59 ? kPutSignal
-                   : chance < 66 ? kGet
-                   : chance < 71 ? kGetNbi
+                   : chance < 63 ? kGet
+                   : chance < 68 ? kG
+                   : chance < 72 ? kGetNbi
                    : chance < 75 ? kIget
-                   : chance < 80 ? kAdd
-                   : chance < 84 ? kFetchAdd
-                   : chance < 87 ? kFetchAddNbi
-                   : chance < 91 ? kXor
-                   : chance < 95 ? kFence
+                   : chance < 79 ? kAdd
+                   : chance < 82 ? kFetchAdd
+                   : chance < 85 ? kFetchAddNbi
+                   : chance < 88 ? kXor
+                   : chance < 90 ? kSwap
+                   : chance < 92 ? kCompareSwap
+                   : chance < 93 ? kSwapShort
+                   : chance < 96 ? kFence
                                  : kQuiet;
   operation.context = (int)below(random, kContexts);
   operation.target = (int)below(random, (uint32_t)pes);
   const uint32_t most = below(random, 4) == 0 ? kWindow / 2 : 12;
-  operation.words = operation.kind == kP ? 1 : 1 + (int)below(random, most);
+  operation.words = operation.kind == kP || operation.kind == kG ? 1 : 1 + (int)below(random, most);
   operation.block = operation.kind == kIbput ? 2 : 1;
   operation.words += operation.words % operation.block;
   const int strided = operation.kind == kIput || operation.kind == kIbput || operation.kind == kIget;
@@ -114,6 +128,14 @@ static unsigned long *heap_windows;
 static uint64_t signals_seen[kWriters];
 static long counters[kCounters];
 static unsigned long toggles[kCounters];
+/* Swapped by one thread each. */
+static unsigned long slots[kWriters];
+static unsigned short_slots[kWriters];
+/* What the PE before has sent, and the flags that it raises when it is there. */
+static unsigned long letters[kMostThreads][kBlock];
+static uint64_t flags[kMostThreads][kFlags];
+/* Large blocks, by the PE that writes to them. */
+static unsigned long large[kMostPes][kLarge];
 static unsigned long given[kMostThreads][kMostPes * kBlock], got[kMostThreads][kMostPes * kBlock];
 
 /* A get that its context has not completed. */
@@ -135,6 +157,8 @@ typedef struct {
   unsigned char unordered[2][kMostPes][kWindow];
   PendingGet gets[kContexts];
   long fetched[kContexts];
+  unsigned long swapped[kMostPes];
+  unsigned swapped_short[kMostPes];
   /* Sources of puts without handles stay until a quiet: three are in use in turn; the first is of other puts. */
   unsigned long sources[4][kWindow];
   int source;
@@ -263,7 +287,9 @@ static void read_window(Thread *self, const Operation *operation, int pe) {
     shmem_get_nbi(ctx, get->back, there, words, pe);
     return;
   }
-  if (operation->kind == kGet) {
+  if (operation->kind == kG) {
+    get->back[0] = shmem_g(ctx, there, pe);
+  } else if (operation->kind == kGet) {
     shmem_get(ctx, get->back, there, words, pe);
   } else {
     shmem_iget(ctx, get->back, there, 1, operation->stride, words, pe);
@@ -276,7 +302,10 @@ static void carry_out(Thread *self, const Operation *operation) {
   const int pe = operation->context == kBackwards ? pes - 1 - operation->target : operation->target;
   const shmem_ctx_t ctx = self->contexts[operation->context];
   const int counter = operation->first % kCounters;
+  const int writer = shmem_my_pe() * kMostThreads + self->number;
+  unsigned long *const swapped = &self->swapped[operation->target];
   switch (operation->kind) {
+    case kG:
     case kGet:
     case kGetNbi:
     case kIget:
@@ -294,6 +323,23 @@ static void carry_out(Thread *self, const Operation *operation) {
     case kXor:
       shmem_atomic_xor(ctx, &toggles[counter], operation->value, pe);
       break;
+    case kSwap:
+      CHECK_EQUAL(shmem_atomic_swap(ctx, &slots[writer], operation->value, pe), *swapped);
+      *swapped = operation->value;
+      break;
+    case kCompareSwap: {
+      const int matches = operation->first % 2;
+      const unsigned long compared = matches ? *swapped : ~*swapped;
+      CHECK_EQUAL(shmem_atomic_compare_swap(ctx, &slots[writer], compared, operation->value, pe), *swapped);
+      if (matches) *swapped = operation->value;
+      break;
+    }
+    case kSwapShort: {
+      const unsigned value = (unsigned)operation->value;
+      CHECK_EQUAL(shmem_atomic_swap(ctx, &short_slots[writer], value, pe), self->swapped_short[operation->target]);
+      self->swapped_short[operation->target] = value;
+      break;
+    }
     case kFence:
       shmem_ctx_fence(ctx);
       break;
@@ -358,6 +404,155 @@ static void collective(Thread *self, Random *random, unsigned long round) {
   }
 }
 
+/* Until all flags are raised, by each kind of wait and test. */
+static void await_flags(uint64_t *raised, uint64_t stamp, uint32_t how) {
+  int status[kFlags] = {0};
+  size_t indices[kFlags], found = 0;
+  uint64_t stamps[kFlags];
+  for (int i = 0; i < kFlags; ++i) stamps[i] = stamp;
+  switch (how) {
+    case 0:
+      for (int i = 0; i < kFlags; ++i) shmem_wait_until(&raised[i], SHMEM_CMP_EQ, stamp);
+      break;
+    case 1:
+      for (int i = 0; i < kFlags; ++i) CHECK_EQUAL(shmem_signal_wait_until(&raised[i], SHMEM_CMP_GE, stamp), stamp);
+      break;
+    case 2:
+      shmem_wait_until_all(raised, kFlags, status, SHMEM_CMP_EQ, stamp);
+      break;
+    case 3:
+      shmem_wait_until_all_vector(raised, kFlags, status, SHMEM_CMP_GE, stamps);
+      break;
+    case 4:
+      for (int i = 0; i < kFlags; ++i) {
+        while (!shmem_test(&raised[i], SHMEM_CMP_EQ, stamp)) {
+        }
+      }
+      break;
+    case 5:
+      while (!shmem_test_all(raised, kFlags, status, SHMEM_CMP_EQ, stamp)) {
+      }
+      break;
+    default:
+      while (found < kFlags) {
+        if (how < 8) {
+          const size_t one = how == 6 ? shmem_wait_until_any(raised, kFlags, status, SHMEM_CMP_EQ, stamp)
+                                      : shmem_test_any(raised, kFlags, status, SHMEM_CMP_EQ, stamp);
+          if (how == 7 && one == SIZE_MAX) continue;
+          CHECK(one < kFlags && status[one] == 0);
+          status[one] = 1;
+          ++found;
+          continue;
+        }
+        const size_t some = how == 8 ? shmem_wait_until_some(raised, kFlags, indices, status, SHMEM_CMP_EQ, stamp)
+                                     : shmem_test_some(raised, kFlags, indices, status, SHMEM_CMP_EQ, stamp);
+        CHECK(some <= kFlags - found && (how == 9 || some > 0));
+        for (size_t i = 0; i < some; ++i) {
+          CHECK(indices[i] < kFlags && status[indices[i]] == 0);
+          status[indices[i]] = 1;
+        }
+        found += some;
+      }
+  }
+  for (int i = 0; i < kFlags; ++i) CHECK_EQUAL(raised[i], stamp);
+}
+
+static void raise_flag(shmem_ctx_t ctx, uint64_t *raised, uint64_t stamp, uint32_t how, int pe) {
+  switch (how) {
+    case 0:
+      shmem_p(ctx, raised, stamp, pe);
+      break;
+    case 1:
+      shmem_put(ctx, raised, &stamp, 1, pe);
+      break;
+    case 2:
+      shmem_atomic_set(ctx, raised, stamp, pe);
+      break;
+    default:
+      shmem_ctx_signal_set(ctx, raised, stamp, pe);
+      break;
+  }
+}
+
+/* Each PE writes to the next one, which waits until the letter has come. */
+static void letter(Thread *self, Random *random, unsigned long round) {
+  const int me = shmem_my_pe(), pes = shmem_n_pes(), next = (me + 1) % pes, before = (me + pes - 1) % pes;
+  const uint32_t context = below(random, kBackwards), fences = below(random, 2), how = below(random, 10);
+  const uint32_t writes = below(random, 4), raises = below(random, 4);
+  const shmem_ctx_t ctx = self->contexts[context];
+  unsigned long *const out = given[self->number], *const here = letters[self->number];
+  const uint64_t stamp = round + 1;
+  for (int i = 0; i < kBlock; ++i) out[i] = element(round, me, i);
+  switch (writes) {
+    case 0:
+      for (int i = 0; i < kBlock; ++i) shmem_p(ctx, &here[i], out[i], next);
+      break;
+    case 1:
+      shmem_put(ctx, here, out, kBlock, next);
+      break;
+    case 2:
+      shmem_put_nbi(ctx, here, out, kBlock, next);
+      break;
+    default:
+      for (int i = 0; i < kBlock; ++i) shmem_atomic_set(ctx, &here[i], out[i], next);
+      break;
+  }
+  if (fences) {
+    shmem_ctx_fence(ctx);
+  } else {
+    shmem_ctx_quiet(ctx);
+  }
+  for (int i = 0; i < kFlags; ++i) raise_flag(ctx, &flags[self->number][i], stamp, raises, next);
+  await_flags(flags[self->number], stamp, how);
+  for (int i = 0; i < kBlock; ++i) CHECK_EQUAL(here[i], element(round, before, i));
+  shmem_ctx_quiet(ctx);
+  shmem_team_sync(self->team); /* it has been read */
+}
+
+/* What each PE has, of each writer: the same on all PEs. */
+static unsigned long *expected_large;
+
+static unsigned long *expected_on(int pe, int writer) {
+  return expected_large + ((size_t)pe * (size_t)shmem_n_pes() + (size_t)writer) * kLarge;
+}
+
+static void get_large(Thread *self, int pe, int writer, int first, int words) {
+  unsigned long *const back = self->strided;
+  for (int from = first; from < first + words; from += kWindow) {
+    const int some = first + words - from < kWindow ? first + words - from : kWindow;
+    shmem_get(back, &large[writer][from], (size_t)some, pe);
+    for (int i = 0; i < some; ++i) CHECK_EQUAL(back[i], expected_on(pe, writer)[from + i]);
+  }
+}
+
+/* Between barriers, which begin where they did before: the same gets, which may be made ahead, and
+ * puts of blocks that are too large to be copied. */
+static void phase(Thread *self, Random *random, unsigned long round) {
+  static unsigned long source[kLarge];
+  const int me = shmem_my_pe(), pes = shmem_n_pes();
+  shmem_barrier_all();
+  for (int i = 0; i < kRepeated; ++i) get_large(self, (me + i) % pes, (me + 2 * i) % pes, 1000 * i, 20 + 300 * i);
+  shmem_barrier_all(); /* all have read what is overwritten next */
+  int target = 0;
+  for (int writer = 0; writer < pes; ++writer) {
+    const int pe = (int)below(random, (uint32_t)pes);
+    const int words = kLarge / 2 + (int)below(random, kLarge / 2);
+    const int first = (int)below(random, (uint32_t)(kLarge - words + 1));
+    for (int i = 0; i < words; ++i) expected_on(pe, writer)[first + i] = element(round, writer, i);
+    if (writer != me) continue;
+    target = pe;
+    for (int i = 0; i < words; ++i) source[i] = element(round, me, i);
+    shmem_put(&large[me][first], source, (size_t)words, pe);
+    memset(source, 0xee, sizeof source);
+  }
+  shmem_quiet();
+  get_large(self, target, me, 0, kLarge);
+  shmem_barrier_all();
+  for (int writer = 0; writer < pes; ++writer) {
+    for (int i = 0; i < kLarge; i += 97) CHECK_EQUAL(large[writer][i], expected_on(me, writer)[i]);
+  }
+}
+
 static void *run(void *argument) {
   Thread *const self = argument;
   const int pes = shmem_n_pes();
@@ -366,7 +561,11 @@ static void *run(void *argument) {
   for (long n = 0; n < self->operations; ++n) {
     const Operation operation = next_operation(&random, pes);
     carry_out(self, &operation);
-    if (n % kBetweenCollectives == kBetweenCollectives - 1) collective(self, &shared, (unsigned long)n);
+    if (n % kBetweenCollectives == kBetweenCollectives - 1) {
+      collective(self, &shared, (unsigned long)n);
+      letter(self, &shared, (unsigned long)n);
+    }
+    if (expected_large != NULL && n % kBetweenPhases == kBetweenPhases - 1) phase(self, &shared, (unsigned long)n);
   }
   for (int i = 0; i < kContexts; ++i) complete(self, i);
   return NULL;
@@ -376,6 +575,8 @@ static void *run(void *argument) {
 static void replay(int pe, const Thread *thread, int me, int pes) {
   static unsigned long expected[2][kWindow];
   memset(expected, 0, sizeof expected);
+  unsigned long swapped = 0;
+  unsigned swapped_short = 0;
   Random random = {stream_of(thread->seed, pe, thread->number)};
   for (long n = 0; n < thread->operations; ++n) {
     const Operation operation = next_operation(&random, pes);
@@ -389,8 +590,12 @@ static void replay(int pe, const Thread *thread, int me, int pes) {
     if (operation.kind == kAdd) counters[counter] -= (long)(operation.value % 1000);
     if (operation.kind == kFetchAdd || operation.kind == kFetchAddNbi) counters[counter] -= 1;
     if (operation.kind == kXor) toggles[counter] ^= operation.value;
+    if (operation.kind == kSwap || (operation.kind == kCompareSwap && operation.first % 2)) swapped = operation.value;
+    if (operation.kind == kSwapShort) swapped_short = (unsigned)operation.value;
   }
   const size_t writer = (size_t)(pe * kMostThreads + thread->number);
+  CHECK_EQUAL(slots[writer], swapped);
+  CHECK_EQUAL(short_slots[writer], swapped_short);
   for (int i = 0; i < kWindow; ++i) {
     CHECK_EQUAL(static_windows[writer][i], expected[0][i]);
     CHECK_EQUAL(heap_windows[writer * kWindow + (size_t)i], expected[1][i]);
@@ -407,6 +612,10 @@ int main(int argc, char **argv) {
   CHECK(pes <= kMostPes && used >= 1 && used <= kMostThreads);
   heap_windows = shmem_calloc((size_t)kWriters * kWindow, sizeof(unsigned long));
   CHECK(heap_windows != NULL);
+  if (used == 1) { /* barriers, and what they begin, are of all threads */
+    expected_large = calloc((size_t)pes * (size_t)pes * kLarge, sizeof *expected_large);
+    CHECK(expected_large != NULL);
+  }
   shmem_team_t backwards = SHMEM_TEAM_INVALID;
   CHECK_EQUAL(shmem_team_split_strided(SHMEM_TEAM_WORLD, pes - 1, -1, pes, NULL, 0, &backwards), 0);
   CHECK_EQUAL(shmem_team_my_pe(backwards), pes - 1 - me);
@@ -440,5 +649,6 @@ int main(int argc, char **argv) {
     shmem_team_destroy(threads[t].team);
   }
   shmem_team_destroy(backwards); /* and the contexts of it */
+  free(expected_large);
   return passed("shadow");
 }

@@ -61,7 +61,12 @@ static void heap(void) {
   char *const aligned = shmem_align(65536, 10);
   CHECK(aligned != NULL && (uintptr_t)aligned % 65536 == 0);
   same_everywhere(aligned, first);
-  CHECK(shmem_align(48, 10) == NULL);
+  CHECK(shmem_align(48, 10) == NULL && shmem_align(0, 10) == NULL && shmem_align(64, 0) == NULL);
+  char *const unaligned = shmem_align(1, 10);
+  CHECK(unaligned != NULL);
+  shmem_free(unaligned);
+  CHECK(shmem_calloc(0, 8) == NULL && shmem_calloc(8, 0) == NULL);
+  CHECK(shmem_malloc_with_hints(0, SHMEM_MALLOC_ATOMICS_REMOTE) == NULL);
 
   /* Exhaustion is seen by all PEs, and the heap is usable after it. */
   CHECK(shmem_malloc((size_t)1 << 40) == NULL);
@@ -72,7 +77,17 @@ static void heap(void) {
   while (count < 256 && (blocks[count] = shmem_malloc(1 << 18)) != NULL) ++count;
   CHECK(count > 4 && count < 256);
   same_everywhere(blocks[count - 1], first);
-  for (int i = 0; i < count; ++i) shmem_free(blocks[i]);
+  /* A hole is used by what fits, and by nothing else; holes beside each other are one. */
+  shmem_free(blocks[1]);
+  CHECK(shmem_malloc((1 << 18) + 1) == NULL && shmem_realloc(blocks[0], (size_t)1 << 30) == NULL);
+  shmem_free(blocks[2]);
+  char *const larger = shmem_malloc(2 << 18);
+  CHECK(larger == blocks[1]);
+  same_everywhere(larger, first);
+  shmem_free(larger);
+  for (int i = 0; i < count; ++i) {
+    if (i != 1 && i != 2) shmem_free(blocks[i]);
+  }
   char *const again = shmem_malloc(1 << 18);
   CHECK(again == blocks[0]);
   shmem_free(again);

@@ -34,9 +34,11 @@ class CollectiveCall {
         algorithm_(algorithm),
         count_(elements),
         in_(elements * blocks(operation == CollectiveOperation::all_to_all ||
-                              operation == CollectiveOperation::all_to_allv)),
-        out_(elements * blocks(operation >= CollectiveOperation::gather &&
-                               operation <= CollectiveOperation::all_to_allv)),
+                              operation == CollectiveOperation::all_to_allv ||
+                              operation == CollectiveOperation::reduce_scatter)),
+        out_(elements * blocks((operation >= CollectiveOperation::gather &&
+                                operation <= CollectiveOperation::all_to_allv) ||
+                               operation == CollectiveOperation::allgatherv)),
         counts_(all_.rank_n(), elements),
         offsets_(all_.rank_n()) {
     for (size_t rank = 0; rank < offsets_.size(); ++rank) offsets_[rank] = rank * elements;
@@ -61,6 +63,10 @@ class CollectiveCall {
         return all_.all_to_all_v(in_, counts_, offsets_, out_, counts_, offsets_, algorithm_);
       case CollectiveOperation::scan:
         return all_.inclusive_scan(in_, out_, op_add{}, algorithm_);
+      case CollectiveOperation::allgatherv:
+        return all_.allgather_v(in_, out_, counts_, offsets_, algorithm_);
+      case CollectiveOperation::reduce_scatter:
+        return all_.reduce_scatter(in_, out_, op_add{}, algorithm_);
     }
   }
 
@@ -96,6 +102,7 @@ class CollectiveCall {
         return value(kRoot, i);
       case CollectiveOperation::gather:
       case CollectiveOperation::allgather:
+      case CollectiveOperation::allgatherv:
         return value(static_cast<rank_t>(i / count_), i % count_);
       case CollectiveOperation::all_to_all:
       case CollectiveOperation::all_to_allv:
@@ -103,10 +110,13 @@ class CollectiveCall {
       case CollectiveOperation::reduce:
       case CollectiveOperation::allreduce:
       case CollectiveOperation::scan:
+      case CollectiveOperation::reduce_scatter:
         break;
     }
     const rank_t last =
         operation_ == CollectiveOperation::scan ? all_.rank_me() : all_.rank_n() - 1;
+    // Each rank has its own block of what is scattered.
+    if (operation_ == CollectiveOperation::reduce_scatter) i += all_.rank_me() * count_;
     double sum = 0;
     for (rank_t rank = 0; rank <= last; ++rank) sum += value(rank, i);
     return sum;

@@ -1,6 +1,7 @@
 // micro.update_item: what one update costs the processors, apart from its message.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -23,6 +24,7 @@ constexpr size_t kPerRepetition = size_t{1} << 16;
 constexpr size_t kPairBytes = sizeof(uint32_t) + sizeof(uint64_t);
 constexpr size_t kBufferBytes = 8192;
 constexpr size_t kPerBuffer = kBufferBytes / kPairBytes;
+constexpr uint32_t kManyCells = uint32_t{1} << 31;
 
 // Makes updates at random, which add 1.
 class Updates {
@@ -32,12 +34,13 @@ class Updates {
   virtual uint64_t sum() const = 0;  // of what all of them have added
 };
 
-// Written to the end of one of many buffers, in which they may find another one of their cell. Full
-// buffers count as sent.
+// Written to the end of one of many buffers, in which they may find another one of their cell: most
+// of them if there are few `cells`, none of them if there are many. Full buffers count as sent.
 class Buffered final : public Updates {
  public:
-  Buffered(size_t span_bytes, bool merges)
+  Buffered(size_t span_bytes, bool merges, uint32_t cells)
       : merges_(merges),
+        cells_(cells),
         buffers_(std::max<size_t>(1, span_bytes / kBufferBytes)),
         lanes_(buffers_) {
     for (Lane& lane : lanes_) {
@@ -51,8 +54,8 @@ class Buffered final : public Updates {
     for (size_t i = 0; i < count; ++i) {
       const uint64_t random = random_.next();
       Lane& lane = lanes_[(random >> 32U) * buffers_ >> 32U];
-      // Few enough cells that a buffer meets most of them again.
-      const auto cell = static_cast<uint32_t>(random % kPerBuffer);
+      // From the lower half, without a division.
+      const auto cell = static_cast<uint32_t>((random & UINT32_MAX) * cells_ >> 32U);
       if (merges_) {
         uint16_t& position = lane.positions[cell % kPositions];
         if (position < lane.count && lane.cells[position] == cell) {
@@ -88,6 +91,7 @@ class Buffered final : public Updates {
   };
 
   bool merges_;
+  uint32_t cells_;
   uint64_t buffers_;
   std::vector<Lane> lanes_;
   uint64_t sent_ = 0;
@@ -124,19 +128,24 @@ class Applied final : public Updates {
 };
 
 // What an update reads and writes, as epochs declare it (runtime/update/epoch.cc): a cell and a
-// value; merged, its position in the buffer, and the value that is there, too; carried out, its
-// cell once more to check it, and what the cell holds.
+// value; merged, its position in the buffer, and the value that is there, too; not found, that
+// position, and its own in its place; carried out, its cell once more to check it, and what the
+// cell holds.
 double declared_bytes(const std::string& variant) {
   constexpr size_t kCell = sizeof(uint32_t);
   constexpr size_t kValue = sizeof(uint64_t);
   if (variant == variant::kAppend) return kPairBytes;
   if (variant == variant::kMerge) return sizeof(uint16_t) + kPairBytes + 2 * kValue;
+  if (variant == variant::kMiss) return 2 * sizeof(uint16_t) + kPairBytes;
   return kPairBytes + kCell + 2 * kValue;
 }
 
 std::unique_ptr<Updates> updates_of(const std::string& variant, size_t span_bytes) {
   if (variant == variant::kApply) return std::make_unique<Applied>(span_bytes);
-  return std::make_unique<Buffered>(span_bytes, variant == variant::kMerge);
+  // Few enough cells that a buffer meets most of them again, or far more than it has room for.
+  const bool misses = variant == variant::kMiss;
+  return std::make_unique<Buffered>(span_bytes, misses || variant == variant::kMerge,
+                                    misses ? kManyCells : uint32_t{kPerBuffer});
 }
 
 Result<SampleSeries> run_update_item(Session& session, const experiment::Point& point,
@@ -174,8 +183,9 @@ Benchmark update_item_benchmark() {
            "Rank 0 makes updates of eight bytes, without any communication: writes them to the end "
            "of one of many buffers at random, which take `span_bytes` together (append); the same, "
            "where most of them meet another one of their cell in the buffer, and are merged with "
-           "it (merge); and carries out those of one message after the other, on cells at random "
-           "among `span_bytes` (apply). A sample is the mean time of an update, with that of "
+           "it (merge); carries out those of one message after the other, on cells at random "
+           "among `span_bytes` (apply); and looks for another one of their cell in the buffer "
+           "where there is none (miss). A sample is the mean time of an update, with that of "
            "finding its cell at random.",
        .factors = {integer_factor(factor::kSpanBytes, "B", "Memory that the updates go to.",
                                   {16 << 10, 256 << 10, 2 << 20, 16 << 20}, 8, double{1 << 30})},

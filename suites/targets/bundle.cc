@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "base/json.h"
+#include "base/packed_export.h"
 #include "base/sha256.h"
 #include "base/whole_file.h"
 #include "suites/targets/owned_files.h"
@@ -15,8 +16,6 @@ namespace stripline::suites::tune {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kFormat = "stripline export 1";
 
 // Names without a folder: a packed file of elsewhere must not choose one.
 bool is_plain_name(const std::string& name) {
@@ -31,21 +30,42 @@ Error changed(const std::string& name) {
               "change"};
 }
 
-// The files that a record lists, by `text_of(name)`.
-template <typename Text>
-Result<std::vector<ExportFile>> files_of(const Json& record, Text text_of) {
+Error not_listed(const fs::path& file) {
+  return {ErrorCode::data_loss,
+          "'" + file.string() + "' is not one of the files that the record beside it lists"};
+}
+
+// The files that a record lists.
+Result<std::vector<std::string>> names_of(const Json& record) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json* listed, get_object(record, "files", "export record"));
-  std::vector<ExportFile> files;
+  std::vector<std::string> names;
   for (const auto& [name, hash] : listed->items()) {
     if (!is_plain_name(name) || !hash.is_string()) {
       return Error(ErrorCode::data_loss, "export record: its files are not valid");
     }
+    names.push_back(name);
+  }
+  if (names.empty()) return Error(ErrorCode::data_loss, "export record: it lists no file");
+  return names;
+}
+
+// These with what is in them, by `text_of(name)`.
+template <typename Text>
+Result<std::vector<ExportFile>> files_of(const Json& record, Text text_of) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto names, names_of(record));
+  std::vector<ExportFile> files;
+  for (const std::string& name : names) {
     STRIPLINE_ASSIGN_OR_RETURN(std::string text, text_of(name));
-    if (sha256_hex(text) != hash.template get<std::string>()) return changed(name);
+    if (record.at("files").at(name) != Json(sha256_hex(text))) return changed(name);
     files.push_back({name, std::move(text)});
   }
-  if (files.empty()) return Error(ErrorCode::data_loss, "export record: it lists no file");
   return files;
+}
+
+Result<Json> record_beside(const fs::path& file) {
+  auto record = read_json_file(file.parent_path() / kRecordName);
+  if (record.ok()) return record;
+  return record.error().with_context("the record of '" + file.string() + "', which is beside it");
 }
 
 Error cannot(const char* what, const fs::path& path, const std::error_code& error) {
@@ -117,19 +137,14 @@ fs::path list_of_exports() {
 
 Result<Bundle> read_bundle(const fs::path& file) {
   const fs::path folder = file.parent_path();
-  const auto record = read_json_file(folder / kRecordName);
-  if (!record.ok()) {
-    return record.error().with_context("the record of '" + file.string() + "', which is beside it");
-  }
-  Bundle bundle{.record = record->dump(2) + "\n"};
-  STRIPLINE_ASSIGN_OR_RETURN(bundle.files, files_of(*record, [&](const std::string& name) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json record, record_beside(file));
+  Bundle bundle{.record = record.dump(2) + "\n"};
+  STRIPLINE_ASSIGN_OR_RETURN(bundle.files, files_of(record, [&](const std::string& name) {
                                return read_whole_file(folder / name);
                              }));
   const std::string named = file.filename().string();
   if (std::ranges::find(bundle.files, named, &ExportFile::name) == bundle.files.end()) {
-    return Error(ErrorCode::data_loss, "'" + file.string() +
-                                           "' is not one of the files that the record beside it "
-                                           "lists");
+    return not_listed(file);
   }
   return bundle;
 }
@@ -138,14 +153,15 @@ Result<std::string> packed(const Bundle& bundle) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json record, parse_json(bundle.record, "export record"));
   Json files = Json::object();
   for (const ExportFile& one : bundle.files) files[one.name] = one.text;
-  const Json whole = {{"format", kFormat}, {"record", record}, {"files", std::move(files)}};
+  const Json whole = {
+      {"format", kPackedExportFormat}, {"record", record}, {"files", std::move(files)}};
   return whole.dump(2) + "\n";
 }
 
 Result<Bundle> unpacked(std::string_view text, std::string_view what) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json whole, parse_json(text, what));
   STRIPLINE_ASSIGN_OR_RETURN(const std::string format, get_string(whole, "format", what));
-  if (format != kFormat) {
+  if (format != kPackedExportFormat) {
     return Error(ErrorCode::data_loss,
                  std::string(what) + " is not a packed export that this version reads");
   }
@@ -163,18 +179,20 @@ Result<Bundle> moved(const Bundle& bundle, const Adapter& adapter, const fs::pat
   STRIPLINE_ASSIGN_OR_RETURN(Json record, parse_json(bundle.record, "export record"));
   Bundle result{.files = bundle.files};
   const auto names = adapter.file_names();
-  const std::string other = names.size() > 1 ? names.back() : "";
-  std::stable_partition(result.files.begin(), result.files.end(),
-                        [&](const ExportFile& one) { return one.name != other; });
-  ExportFile& first = result.files.front();
-  const bool alone = result.files.size() == 1;
-  if (first.name == other || (!alone && result.files[1].name != other) || result.files.size() > 2) {
+  // What users name may have been installed by another name.
+  const auto is_first = [&](const ExportFile& one) {
+    return std::find(names.begin() + 1, names.end(), one.name) == names.end();
+  };
+  std::stable_partition(result.files.begin(), result.files.end(), is_first);
+  if (std::ranges::count_if(result.files, is_first) != 1) {
     return Error(ErrorCode::data_loss,
                  "these are not the files of an export for " + std::string(adapter.target().title));
   }
+  ExportFile& first = result.files.front();
   if (!name.empty()) first.name = name;
-  STRIPLINE_ASSIGN_OR_RETURN(first.text,
-                             adapter.referring(first.text, alone ? fs::path() : folder / other));
+  std::vector<std::string> others;
+  for (size_t i = 1; i < result.files.size(); ++i) others.push_back(result.files[i].name);
+  STRIPLINE_ASSIGN_OR_RETURN(first.text, adapter.referring(first.text, folder, others));
   Json files = Json::object();
   for (const ExportFile& one : result.files) files[one.name] = sha256_hex(one.text);
   record["files"] = std::move(files);
@@ -235,15 +253,20 @@ Status write_bundle(const Bundle& bundle, const fs::path& folder, bool backup,
 }
 
 Result<bool> remove_bundle(const fs::path& file) {
-  STRIPLINE_ASSIGN_OR_RETURN(const Bundle bundle, read_bundle(file));
-  STRIPLINE_ASSIGN_OR_RETURN(const Json record, parse_json(bundle.record, "export record"));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json record, record_beside(file));
+  STRIPLINE_ASSIGN_OR_RETURN(std::vector<std::string> names, names_of(record));
+  if (std::ranges::find(names, file.filename().string()) == names.end()) return not_listed(file);
+  const fs::path folder = file.parent_path();
+  // Files that are gone, or back as they were before, are no change: an earlier call may have been
+  // ended in the middle.
+  for (const std::string& name : names) {
+    std::error_code error;
+    if (fs::exists(folder / name, error) && !is_ours(folder / name)) return changed(name);
+  }
   if (!is_installed(record)) {
     return Error(ErrorCode::failed_precondition,
                  "'" + file.string() + "' was not installed: it is what was exported");
   }
-  const fs::path folder = file.parent_path();
-  std::vector<std::string> names;
-  for (const ExportFile& one : bundle.files) names.push_back(one.name);
   const fs::path earlier_record = backup_of(folder / kRecordName);
   const bool restores = is_ours(earlier_record);
   if (restores) {

@@ -42,9 +42,11 @@ Status write_bundle(const Bundle& bundle, const std::filesystem::path& folder, b
                     std::string_view advice);
 
 /// Removes the export that `file` is one of, and puts back what was there before, if it was ours.
-/// Returns whether something was put back. Errors: those of read_bundle(), failed_precondition
-/// for what is not installed, and already_exists for what is not ours where something would be put
-/// back, before anything is removed; unavailable: what was done until then is taken back.
+/// Returns whether something was put back. Where a process was ended in the middle of it, another
+/// call does the rest. Errors: not_found without a record, data_loss for what was changed since,
+/// failed_precondition for what is not installed, and already_exists for what is not ours where
+/// something would be put back, before anything is removed; unavailable: what was done until then
+/// is taken back.
 Result<bool> remove_bundle(const std::filesystem::path& file);
 
 /// Files of exports that this user has written or installed, by note_export(), the oldest first;

@@ -111,6 +111,20 @@ TEST_F(BundleIn, WhatALaterExportDoesNotHaveIsStillOurs) {
   EXPECT_EQ(other(), "b");
 }
 
+// By a process that was killed.
+TEST_F(BundleIn, WhatWasHalfRemovedIsRemoved) {
+  ASSERT_TRUE(install(both("a")).ok());
+  fs::remove(at(kOther));
+  EXPECT_EQ(uninstall(), 0);
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+  for (const char* text : {"a", "b"}) ASSERT_TRUE(install(both(text)).ok());
+  std::ofstream(at(kOther)) << "a";
+  EXPECT_EQ(uninstall(), 1);
+  EXPECT_EQ(other(), "a");
+  EXPECT_EQ(uninstall(), 0);
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+}
+
 TEST_F(BundleIn, WhatWasChangedIsNotOurs) {
   ASSERT_TRUE(install(both("a")).ok());
   EXPECT_TRUE(is_ours(at(kFirst)));

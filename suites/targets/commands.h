@@ -17,8 +17,9 @@ struct TuneOptions {
   uint64_t most_bytes = uint64_t{1} << 20;
   double margin = 0.03;
   uint64_t memory_bytes = uint64_t{64} << 20;
-  std::string output;   ///< a folder; empty: stripline-TARGET here
-  double stall_s = 15;  ///< a launch that prints nothing for this time has hung
+  std::string output;    ///< a folder; empty: stripline-TARGET here
+  std::string use = {};  ///< a comment for the files; empty: how to verify them in that folder
+  double stall_s = 15;   ///< a launch that prints nothing for this time has hung
   uint64_t seed = 1;
   bool commutative_only = false;
   bool accept_untried = false;
@@ -26,6 +27,9 @@ struct TuneOptions {
   int cancel_fd = -1;
 };
 int tune_command(const TuneOptions& options);
+
+/// Tunes as stripline-agent asks for it, by the protocol of workers (docs/worker-protocol.md).
+int work_command();
 
 /// Measures every alternative in every cell, this number of runs each, and prints the times as JSON
 /// lines: what a search is judged by (scripts/tuned_targets.py). Takes no time limit.
@@ -61,12 +65,14 @@ int verify_command(const VerifyOptions& options);
 
 struct InstallOptions {
   std::string file;
-  std::string folder;  ///< empty: where this user's programs read their settings
+  std::string folder;   ///< empty: where this user's programs read their settings
+  bool packed = false;  ///< The file is what pack_command() has written.
   bool accept_untried = false;
 };
 /// Installs an exported file where programs read it, or have it read.
 int install_command(const InstallOptions& options);
-/// Takes an installed file away, and puts back what was installed before.
+/// Takes an installed file, or what is installed in a folder, away, and puts back what was
+/// installed before.
 int uninstall_command(const std::string& file);
 
 struct PackOptions {
@@ -82,6 +88,7 @@ int report_command(const PackOptions& options);
 
 struct ConvertOptions {
   std::string file;
+  bool packed = false;  ///< The file is what pack_command() has written.
   std::string version;  ///< "5.0.7"
   std::string output;   ///< a folder; empty: stripline-TARGET-VERSION
 };

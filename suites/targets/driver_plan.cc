@@ -68,7 +68,7 @@ size_t DriverPlan::variant(const Selection& selection) {
   return variants.size() - 1;
 }
 
-std::string plan_text(DriverPlan& plan) {
+std::string plan_text(DriverPlan& plan, const targets::Renumbering& renumbering) {
   std::ranges::stable_sort(
       plan.cells, {}, [](const DriverCell& cell) { return std::tie(cell.ranks, cell.operation); });
   std::array<char, 64> budget{};
@@ -79,7 +79,9 @@ std::string plan_text(DriverPlan& plan) {
   for (const Selection& selection : plan.variants) {
     text += "variant";
     for (const auto& [name, value] : selection) {
-      text.append(" ").append(name).append("=").append(std::to_string(value));
+      const auto other = renumbering.numbers.find({name, value});
+      const int64_t number = other == renumbering.numbers.end() ? value : other->second;
+      text.append(" ").append(name).append("=").append(std::to_string(number));
     }
     text += '\n';
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "optimizer/targets/candidate.h"
 
 namespace stripline::suites::tune {
 
@@ -38,8 +39,8 @@ struct DriverPlan {
 };
 
 /// The plan as the driver reads it. Cells are put in the order that it asks for, by ranks and then
-/// by operation; `plan` is changed likewise.
-std::string plan_text(DriverPlan& plan);
+/// by operation; `plan` is changed likewise. Only the text has the numbers of `renumbering`.
+std::string plan_text(DriverPlan& plan, const targets::Renumbering& renumbering = {});
 
 struct DriverSeries {
   size_t cell = 0;     ///< into DriverPlan::cells

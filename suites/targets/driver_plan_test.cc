@@ -23,6 +23,16 @@ TEST(DriverPlan, IsWrittenByRanksAndOperations) {
   EXPECT_EQ(plan.cells[0].operation, "alltoall");
 }
 
+TEST(DriverPlan, HasTheNumbersOfTheInstalledVersion) {
+  DriverPlan plan = two_cells();
+  targets::Renumbering renumbering;
+  renumbering.numbers[{"coll_tuned_bcast_algorithm", 4}] = 7;
+  EXPECT_NE(plan_text(plan, renumbering).find("\nvariant coll_tuned_bcast_algorithm=7\n"),
+            std::string::npos);
+  // The plan itself has those of candidates, by which series are found.
+  EXPECT_EQ(plan.variants[1].front().second, 4);
+}
+
 TEST(DriverPlan, TheSameSelectionIsOneVariant) {
   DriverPlan plan = two_cells();
   EXPECT_EQ(plan.variant({{"coll_tuned_bcast_algorithm", 4}}), 1U);

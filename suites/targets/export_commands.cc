@@ -8,6 +8,7 @@
 #include "base/whole_file.h"
 #include "optimizer/targets/environment_file.h"
 #include "optimizer/targets/nccl/nccl.h"
+#include "optimizer/targets/openmpi/han_rules.h"
 #include "optimizer/targets/openmpi/json_rules.h"
 #include "optimizer/targets/openmpi/params_file.h"
 #include "optimizer/targets/openmpi/rules_file.h"
@@ -144,12 +145,16 @@ Result<int> write(const WriteOptions& options) {
   return kExitOk;
 }
 
-// A classic rules file, or that of Open MPI 6.
+// A classic rules file, that of HAN, or that of Open MPI 6.
 Result<std::vector<std::string>> hazards_of_rules(const std::string& text, const std::string& what,
                                                   const targets::Safety& safety) {
   if (targets::openmpi::is_json(text)) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto rules, targets::openmpi::read_json_rules(text, what));
     return targets::openmpi::hazards(rules, safety);
+  }
+  if (targets::openmpi::is_han(text)) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto rules, targets::openmpi::read_han_rules(text, what));
+    return targets::openmpi::hazards(rules, targets::openmpi::RulesFile());
   }
   STRIPLINE_ASSIGN_OR_RETURN(const auto rules, targets::openmpi::read_rules(text, what));
   return targets::openmpi::hazards(rules, safety);

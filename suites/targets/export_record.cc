@@ -36,12 +36,13 @@ Result<Cell> cell_from_json(const Json& json, std::string_view where) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string name, get_string(json, "collective", where));
   STRIPLINE_ASSIGN_OR_RETURN(const int64_t ranks, get_integer(json, "ranks", where));
   STRIPLINE_ASSIGN_OR_RETURN(const int64_t bytes, get_integer(json, "bytes", where));
+  STRIPLINE_ASSIGN_OR_RETURN(const int64_t of_node, get_integer(json, "ranks_per_node", where));
   const auto collective = targets::collective_from_string(name);
-  if (!collective || ranks < 2 || ranks > 1 << 20 || bytes < 0) {
+  if (!collective || ranks < 2 || ranks > 1 << 20 || of_node < 1 || of_node > ranks || bytes < 0) {
     return Error(ErrorCode::data_loss, std::string(where) + ": is not a cell");
   }
-  const auto count = static_cast<uint32_t>(ranks);
-  return Cell{*collective, count, count, static_cast<uint64_t>(bytes)};
+  return Cell{*collective, static_cast<uint32_t>(ranks), static_cast<uint32_t>(of_node),
+              static_cast<uint64_t>(bytes)};
 }
 
 // NaN and infinity have no form in JSON.
@@ -104,6 +105,14 @@ Shown shown_ratio(const ExportRecord& record, size_t at) {
   }
   const stats::Ratio& ratio = record.search.result.decisions[at].ratio;
   return {ratio.value, ratio.interval.low, ratio.interval.high};
+}
+
+// "4 ranks on one node", as the target has seen them.
+std::string nodes_text(const SearchReport& search) {
+  const bool one_node = !search.result.by_cell.empty()
+                            ? is_one_node(search.result.by_cell.front().cell)
+                            : !search.probe || is_one_node(search.probe->cell);
+  return one_node ? " ranks on one node" : " ranks, each as on a node of its own";
 }
 
 // A line for each range of sizes with one choice.
@@ -368,7 +377,8 @@ std::vector<std::string> comments_of(const ExportRecord& record, const std::stri
           record.version,
       record.time + ", by " + record.user + " on " + record.host + " (" +
           count_text(record.processors, "processor") + ", Linux " + record.kernel + ")",
-      "For " + ranks + " ranks on one node, over " + std::string(to_string(record.path)) + "; " +
+      "For " + ranks + nodes_text(record.search) + ", over " + std::string(to_string(record.path)) +
+          "; " +
           (record.commutative_only ? "operations must be commutative"
                                    : "for operations of every kind"),
       "Everything else keeps the default: a choice gains more than " + percent(record.margin) +

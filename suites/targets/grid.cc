@@ -46,7 +46,7 @@ std::vector<targets::Cell> first_cells(const GridOptions& options) {
       const auto& wanted = options.collectives;
       if (!wanted.empty() && std::ranges::find(wanted, collective) == wanted.end()) continue;
       for (const uint64_t bytes : first_sizes(collective, ranks, options.most_bytes)) {
-        cells.push_back({collective, ranks, ranks, bytes});
+        cells.push_back({collective, ranks, options.one_node ? ranks : 1, bytes});
       }
     }
   }

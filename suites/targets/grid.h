@@ -14,6 +14,7 @@ struct GridOptions {
   std::vector<uint32_t> ranks = {2, 3, 4, 8};
   std::vector<targets::Collective> collectives;  ///< empty: all
   uint64_t most_bytes = uint64_t{1} << 20;
+  bool one_node = true;  ///< ranks are on one node, as the target sees it; else on one each
 };
 
 /// No rank has a larger buffer than this, whatever the number of ranks.

@@ -32,6 +32,10 @@ TEST(Grid, HoldsWhatWasAskedFor) {
   EXPECT_EQ(cells[0].collective, Collective::barrier);
   EXPECT_EQ(cells[2].bytes, 128U);
   EXPECT_EQ(cells[3].ranks, 3U);
+  EXPECT_EQ(cells[3].ranks_per_node, 3U);
+  const auto spread =
+      first_cells({.ranks = {3}, .collectives = {Collective::bcast}, .one_node = false});
+  EXPECT_EQ(spread.front().ranks_per_node, 1U);
 }
 
 TEST(Grid, SizesBetweenNeighboursEnd) {

@@ -13,6 +13,7 @@
 #include "suites/targets/export_record.h"
 #include "suites/targets/owned_files.h"
 #include "suites/targets/session.h"
+#include "suites/targets/work_folder.h"
 
 namespace stripline::suites::tune {
 namespace {
@@ -53,9 +54,29 @@ Result<Place> place_for(const Adapter& adapter, const std::string& folder) {
   return place;
 }
 
-Result<int> install(const InstallOptions& options) {
+// The first file of a packed export, unpacked for the time being.
+Result<fs::path> unpacked_into(const WorkFolder& folder, const std::string& packed) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(packed));
+  STRIPLINE_ASSIGN_OR_RETURN(const Bundle bundle, unpacked(text, "'" + packed + "'"));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json record, parse_json(bundle.record, "export record"));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string target,
+                             get_string(record, "target", "export record"));
+  STRIPLINE_ASSIGN_OR_RETURN(const Adapter* adapter, adapter_of(target));
+  STRIPLINE_ASSIGN_OR_RETURN(const Bundle there, moved(bundle, *adapter, folder.path(), "", false));
+  STRIPLINE_RETURN_IF_ERROR(write_bundle(there, folder.path(), false, "try again"));
+  return folder / there.files.front().name;
+}
+
+// The file that is named, or the first one of what it packs.
+Result<fs::path> file_of(const std::string& name, bool is_packed, const WorkFolder& folder) {
+  if (is_packed) return unpacked_into(folder, name);
   std::error_code error;
-  const fs::path file = fs::absolute(options.file, error);
+  return fs::absolute(name, error);
+}
+
+Result<int> install(const InstallOptions& options) {
+  STRIPLINE_ASSIGN_OR_RETURN(const WorkFolder folder, WorkFolder::create());
+  STRIPLINE_ASSIGN_OR_RETURN(const fs::path file, file_of(options.file, options.packed, folder));
   STRIPLINE_ASSIGN_OR_RETURN(const ExportRecord record, read_record_of(file));
   STRIPLINE_ASSIGN_OR_RETURN(const Adapter* adapter, adapter_of(record.target));
   if (!record.validated) {
@@ -105,7 +126,17 @@ Result<int> install(const InstallOptions& options) {
 
 Result<int> uninstall(const std::string& name) {
   std::error_code error;
-  const fs::path file = fs::absolute(name, error);
+  fs::path file = fs::absolute(name, error);
+  if (fs::is_directory(file, error)) {
+    if (!fs::exists(file / kRecordName, error)) {
+      std::cout << "Nothing is installed in " << file.string() << '\n';
+      return kExitOk;
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(const Json record, read_json_file(file / kRecordName));
+    STRIPLINE_ASSIGN_OR_RETURN(const Json* files, get_object(record, "files", "export record"));
+    if (files->empty()) return Error(ErrorCode::data_loss, "export record: it lists no file");
+    file /= files->begin().key();
+  }
   STRIPLINE_ASSIGN_OR_RETURN(const bool restored, remove_bundle(file));
   std::cout << (restored ? "Put back what was installed before: " : "Removed: ") << file.string()
             << '\n';
@@ -172,8 +203,8 @@ Result<int> convert(const ConvertOptions& options) {
     return Error(ErrorCode::invalid_argument,
                  "'" + options.version + "' is not a valid version: write 5.0 or 5.0.7");
   }
-  std::error_code error;
-  const fs::path file = fs::absolute(options.file, error);
+  STRIPLINE_ASSIGN_OR_RETURN(const WorkFolder work, WorkFolder::create());
+  STRIPLINE_ASSIGN_OR_RETURN(const fs::path file, file_of(options.file, options.packed, work));
   STRIPLINE_ASSIGN_OR_RETURN(const ExportRecord record, read_record_of(file));
   STRIPLINE_ASSIGN_OR_RETURN(const Adapter* adapter, adapter_of(record.target));
   const std::string title(adapter->target().title);
@@ -188,6 +219,7 @@ Result<int> convert(const ConvertOptions& options) {
   std::vector<std::string> comments = targets::leading_comments(text);
   comments.push_back("Converted for " + title + " " + name + ": NOT VALIDATED there, but in " +
                      record.version);
+  std::error_code error;
   const fs::path folder = fs::absolute(
       options.output.empty() ? "stripline-" + record.target + "-" + name : options.output, error);
   STRIPLINE_ASSIGN_OR_RETURN(OtherVersion other,
@@ -238,12 +270,16 @@ void list_targets(bool json) {
     }
     const bool tuned = target->support == targets::Support::tuned;
     if (json) {
-      const Json line = {
-          {"target", target->name},
-          {"title", target->title},
-          {"installed", installed.ok() ? Json(to_string(installed->version)) : Json()},
-          {"tried", target->tried},
-          {"tuned", tuned}};
+      Json line = {{"target", target->name},
+                   {"title", target->title},
+                   {"installed", installed.ok() ? Json(to_string(installed->version)) : Json()},
+                   {"tried", target->tried},
+                   {"tuned", tuned}};
+      // What settings are validated with, beside the version and the kernel (session.h).
+      if (const auto adapter = find_adapter(*target); installed.ok() && adapter.ok()) {
+        const auto here = basis_here(**adapter);
+        if (here.ok()) line["configuration"] = here->configuration;
+      }
       std::cout << line.dump() << '\n';
       continue;
     }

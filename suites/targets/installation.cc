@@ -1,6 +1,7 @@
 #include "suites/targets/installation.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/command_output.h"
 #include "base/shell_words.h"
@@ -10,6 +11,8 @@ namespace stripline::suites::tune {
 namespace {
 
 constexpr double kCompileLimitS = 120;
+// It fails where it does not know a library, and is there for others.
+constexpr std::string_view kPackages = "pkg-config";
 
 }  // namespace
 
@@ -24,8 +27,14 @@ Result<Installation> detect(const targets::Target& target) {
     return Error(ErrorCode::not_found,
                  title + " is not installed here: there is no '" + argv.front() + "' in PATH");
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string output, output_of(argv));
-  const auto version = targets::find_version(output, target.version_marker);
+  const auto output = output_of(argv);
+  if (!output.ok() && argv.front() == kPackages) {
+    return Error(ErrorCode::not_found, title + " is not installed here: '" + argv.front() +
+                                           "' knows no " + argv.back() +
+                                           "; PKG_CONFIG_PATH names its folder");
+  }
+  if (!output.ok()) return output.error();
+  const auto version = targets::find_version(*output, target.version_marker);
   if (!version) {
     return Error(ErrorCode::data_loss, "'" + std::string(target.version_command) +
                                            "' has printed no version of " + title);
@@ -60,7 +69,8 @@ Result<std::filesystem::path> compile_driver(const Adapter& adapter, const WorkF
   }
   std::ranges::sort(files);
   argv.insert(argv.end(), files.begin(), files.end());
-  for (const std::string& library : adapter.libraries()) argv.push_back(library);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto libraries, adapter.libraries());
+  argv.insert(argv.end(), libraries.begin(), libraries.end());
   const auto compiled = output_of(argv, kCompileLimitS);
   if (!compiled.ok()) return compiled.error().with_context("cannot compile the driver");
   return program;

@@ -60,10 +60,18 @@ double Launcher::left_s() const {
   return end_ ? -seconds_since(*end_) : std::numeric_limits<double>::infinity();
 }
 
+Result<const targets::Renumbering*> Launcher::renumbering() {
+  if (!renumbering_) {
+    STRIPLINE_ASSIGN_OR_RETURN(renumbering_, adapter_.renumbering());
+  }
+  return &*renumbering_;
+}
+
 Result<Launched> Launcher::run(DriverPlan& plan, const Environment& environment) {
   if (left_s() <= 0) return Launched{.out_of_time = true};
   ++launches_;
-  const std::string text = plan_text(plan);
+  STRIPLINE_ASSIGN_OR_RETURN(const targets::Renumbering* numbers, renumbering());
+  const std::string text = plan_text(plan, *numbers);
   const auto plan_file = folder_ / "plan";
   STRIPLINE_RETURN_IF_ERROR(write_atomically(plan_file, text));
   STRIPLINE_ASSIGN_OR_RETURN(const UniqueFd out, folder_.open_for_writing("out"));
@@ -144,6 +152,8 @@ Result<std::set<std::string>> unsettable_variables(Launcher& launcher) {
     return Error(ErrorCode::deadline_exceeded,
                  "the time was up before anything was measured; give it more by --minutes");
   }
+  STRIPLINE_ASSIGN_OR_RETURN(const targets::Renumbering* numbers, launcher.renumbering());
+  launched.output.unsettable.insert(numbers->unknown.begin(), numbers->unknown.end());
   if (launched.failure.empty()) return std::move(launched.output.unsettable);
   return Error(ErrorCode::aborted,
                std::string(target.title) + "'s program " + launched.failure + ": " + launched.said);

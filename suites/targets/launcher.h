@@ -48,6 +48,8 @@ class Launcher {
   size_t launches() const { return launches_; }
   const WorkFolder& folder() const { return folder_; }
   const Adapter& adapter() const { return adapter_; }
+  /// The numbers of control variables in the installed version. Errors: those of the adapter.
+  Result<const targets::Renumbering*> renumbering();
 
  private:
   const Adapter& adapter_;
@@ -58,6 +60,7 @@ class Launcher {
   double stall_limit_s_ = 15;
   std::optional<std::chrono::steady_clock::time_point> end_;
   std::optional<Environment> environment_;  ///< of every launch, found out by the first one
+  std::optional<targets::Renumbering> renumbering_;  ///< likewise
   size_t launches_ = 0;
 };
 

@@ -133,7 +133,8 @@ void define_tune(CLI::App& app, const std::string& name, TuneOptions& options,
       ->type_name("FOLDER");
   command->add_flag("--json", options.json, "The record as one JSON object, in place of tables");
   command->footer(
-      "Numbers of ranks and sizes that were not measured keep the target's default.\n"
+      "Sizes that were not measured keep the target's default, and so do numbers of ranks, unless\n"
+      "those on both sides, within a factor of two, have the same choice.\n"
       "Nothing else should run here meanwhile.\n");
 }
 
@@ -197,16 +198,21 @@ void define_export(CLI::App& app, Export& options) {
   verify->add_flag("--json", options.verify.json, "One JSON object in place of tables");
   CLI::App* const install = group->add_subcommand(
       "install", "Install an exported file where programs read it; never over a file of others");
-  add_required(install, "file", options.install.file, "A file that tuning has written", "FILE");
+  add_required(
+      install, "file", options.install.file,
+      "A file that tuning has written, or a server's version, by 'stripline export': NAME@VERSION",
+      "FILE");
   install
       ->add_option("--to", options.install.folder,
                    "Folder (default: where this user's programs read their settings)")
       ->type_name("FOLDER");
+  install->add_flag("--packed", options.install.packed,
+                    "The file is what 'export pack' has written, or a server published");
   install->add_flag("--accept-untried", options.install.accept_untried,
                     "Also where another version is installed than it was validated for");
   CLI::App* const uninstall = group->add_subcommand(
       "uninstall", "Remove an installed file, and put back what was installed before it");
-  add_required(uninstall, "file", options.uninstall, "The installed file", "FILE");
+  add_required(uninstall, "file", options.uninstall, "The installed file, or its folder", "FILE");
   CLI::App* const pack =
       group->add_subcommand("pack", "Write an export with its record as one file, for other nodes");
   add_required(pack, "file", options.pack.file, "A file that tuning has written", "FILE");
@@ -227,7 +233,12 @@ void define_export(CLI::App& app, Export& options) {
       ->type_name("FILE");
   CLI::App* const convert = group->add_subcommand(
       "convert", "Write an export for another version of its target, where it is not validated");
-  add_required(convert, "file", options.convert.file, "A file that tuning has written", "FILE");
+  add_required(
+      convert, "file", options.convert.file,
+      "A file that tuning has written, or a server's version, by 'stripline export': NAME@VERSION",
+      "FILE");
+  convert->add_flag("--packed", options.convert.packed,
+                    "The file is what 'export pack' has written, or a server published");
   convert->add_option("--for", options.convert.version, "The other version, such as 5.0.7")
       ->type_name("VERSION")
       ->required();
@@ -287,14 +298,20 @@ int main(int argc, char** argv) {
   define_tune(app, ucx.target, ucx, false);
   define_tune(app, oshmem.target, oshmem, false);
   define_tune(app, libfabric.target, libfabric, false);
+  TuneOptions gasnet{.target = "gasnet"};
+  define_tune(app, gasnet.target, gasnet, false);
   TryOptions trying;
   define_try(app, trying);
   Sweep sweep;
   define_sweep(app, sweep);
   Export exporting;
   define_export(app, exporting);
+  // For agents, not for people.
+  const CLI::App* const work =
+      app.add_subcommand("work", "Tune as stripline-agent asks")->group("");
   if (const auto end = read_command_line(app, argc, argv)) return *end;
 
+  if (*work) return work_command();
   if (*list) return finish(list_command(list_json));
   if (app.got_subcommand("export")) {
     const CLI::App* const group = app.get_subcommand("export");
@@ -317,7 +334,7 @@ int main(int argc, char** argv) {
   }
   const bool sweeps = app.got_subcommand("sweep");
   TuneOptions* chosen = &openmpi;
-  for (TuneOptions* const one : {&mpich, &ucx, &oshmem, &libfabric}) {
+  for (TuneOptions* const one : {&mpich, &ucx, &oshmem, &libfabric, &gasnet}) {
     if (app.got_subcommand(one->target)) chosen = one;
   }
   TuneOptions& options = sweeps ? sweep.options : *chosen;

@@ -436,10 +436,11 @@ class KnobSearch {
         if (factor < most) continue;
         most = factor;
         const DriverCell& at = cells_[i];
-        report_.probe =
-            Probe{.cell = {.ranks = at.ranks, .ranks_per_node = at.ranks, .bytes = at.bytes},
-                  .setting = arm.setting,
-                  .operation = at.operation};
+        report_.probe = Probe{.cell = {.ranks = at.ranks,
+                                       .ranks_per_node = options_.grid.one_node ? at.ranks : 1,
+                                       .bytes = at.bytes},
+                              .setting = arm.setting,
+                              .operation = at.operation};
       }
     }
   }
@@ -546,6 +547,18 @@ std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks
     add("fetch_add", {8});
     return cells;
   }
+  if (target.operations == targets::Operations::remote_memory) {
+    add("put", {64, 65536, 1 << 20});
+    add("get", {64, 65536});
+    add("strided_put", {4096, 65536});
+    add("strided_get", {4096, 65536});
+    add("window", {8, 4096, 65536});
+    add("latency", {8, 65536});
+    add("barrier", {0});
+    add("bcast", {8, 65536});
+    add("allreduce", {8, 65536});
+    return cells;
+  }
   add("latency", {8, 8192, 131072, 1 << 20});
   add("window", {8, 8192, 131072});
   if (target.operations == targets::Operations::fabric) {
@@ -558,6 +571,7 @@ std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks
   if (target.operations == targets::Operations::one_sided) {
     add("put", {64, 65536});
     add("get", {64, 65536});
+    add("accumulate", {8, 65536});
   }
   return cells;
 }

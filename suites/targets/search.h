@@ -52,6 +52,8 @@ struct SearchReport {
   /// Knobs, and control variables of alternatives, that the installed version does not let be set.
   std::set<std::string> unsettable;
   std::vector<Rejected> rejected;
+  /// Collectives without predictions for numbers of ranks that were not measured.
+  std::set<targets::Collective> not_predicted;
   std::vector<targets::Violation> violations;        ///< of performance guidelines, by the default
   std::vector<targets::Violation> tuned_violations;  ///< by what departs after validation
   std::vector<targets::CellTimes> times;  ///< of what was chosen, in the order of `result.by_cell`

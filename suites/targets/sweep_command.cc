@@ -36,6 +36,7 @@ Result<int> sweep(const TuneOptions& options, size_t runs) {
   Launcher launcher(*session.adapter, session.driver.string(), session.folder, search.path,
                     options.cancel_fd);
   launcher.set_stall_limit(options.stall_s);
+  search.grid.one_node = session.adapter->is_one_node(search.path);
   STRIPLINE_ASSIGN_OR_RETURN(search.safety.unsettable, unsettable_variables(launcher));
   STRIPLINE_ASSIGN_OR_RETURN(const SearchTable table,
                              sweep_collectives(launcher, search, runs, print_progress));

@@ -20,6 +20,7 @@
 #include "suites/targets/installation.h"
 #include "suites/targets/search_options.h"
 #include "suites/targets/session.h"
+#include "suites/targets/tuning.h"
 
 namespace stripline::suites::tune {
 namespace {
@@ -61,7 +62,8 @@ ExportRecord new_record(const Basis& basis, const TuneOptions& options,
   return record;
 }
 
-Decisions decisions_of(const targets::Target& target, const SearchReport& search) {
+Decisions decisions_of(const targets::Target& target, const SearchReport& search,
+                       const SearchOptions& options) {
   Decisions decisions{.settings = search.settings, .choices = search.result.choices};
   std::set<targets::Collective> seen;
   for (const auto& choice : search.result.by_cell) {
@@ -71,10 +73,32 @@ Decisions decisions_of(const targets::Target& target, const SearchReport& search
     for (const auto& other : search.result.by_cell) {
       if (other.cell.collective == collective) of_one.push_back(other);
     }
-    decisions.rules.push_back(targets::closed_rules(
-        collective, of_one, targets::scope_of(target, collective) == Scope::cell));
+    auto rules = targets::closed_rules(collective, of_one,
+                                       targets::scope_of(target, collective) == Scope::cell);
+    if (!search.not_predicted.contains(collective)) {
+      rules =
+          targets::with_predictions(rules, options.grid.ranks, options.processors, options.safety);
+    }
+    decisions.rules.push_back(std::move(rules));
   }
   return decisions;
+}
+
+// A line for each collective that has rules for numbers of ranks which were not measured.
+std::vector<std::string> predictions_in(const Decisions& decisions,
+                                        const std::vector<uint32_t>& measured) {
+  std::vector<std::string> lines;
+  for (const targets::CollectiveRules& rules : decisions.rules) {
+    std::string ranks;
+    for (const targets::RankRules& one : rules.by_ranks) {
+      if (std::ranges::find(measured, one.ranks) != measured.end()) continue;
+      ranks.append(ranks.empty() ? "" : ", ").append(std::to_string(one.ranks));
+    }
+    if (ranks.empty()) continue;
+    lines.push_back("Predicted, as the numbers of ranks on both sides agree: " +
+                    std::string(to_string(rules.collective)) + " of " + ranks + " ranks");
+  }
+  return lines;
 }
 
 // Back to the default: a cell, or all that one decision was about.
@@ -94,14 +118,18 @@ void demote(const targets::Target& target, const Cell& cell, SearchResult& resul
   }
 }
 
+// True if it is shown to be as fast as the default; is_slower() may be false without that.
+bool is_not_slower(const Checked& one) {
+  return one.test.verdict == stats::NonInferiority::non_inferior;
+}
+
 // Cells that a comparison speaks against: a fitted one that is not shown to be as fast as the
 // default; those on both sides of a held-out one that is slower.
 std::vector<Cell> accused_by(const Checked& one, const SearchResult& result) {
   const auto& check = one.check;
   if (check.stage == Stage::programs || check.of_knobs) return {};
   if (check.stage == Stage::fitted) {
-    const bool good = one.test.verdict == stats::NonInferiority::non_inferior;
-    return good ? std::vector<Cell>{} : std::vector<Cell>{check.cell};
+    return is_not_slower(one) ? std::vector<Cell>{} : std::vector<Cell>{check.cell};
   }
   if (!is_slower(one)) return {};
   std::vector<Cell> accused;
@@ -126,7 +154,7 @@ std::vector<Cell> accused_by(const Checked& one, const SearchResult& result) {
 class Tuning {
  public:
   Tuning(const TuneOptions& options, const TimeBudget& budget, SearchOptions search,
-         const Basis& basis, const Adapter& adapter, Launcher& launcher, WorkFolder work)
+         const Basis& basis, const Adapter& adapter, Launcher& launcher, WorkFolder work, Tell tell)
       : options_(options),
         budget_(budget),
         search_(std::move(search)),
@@ -134,7 +162,7 @@ class Tuning {
         launcher_(launcher),
         work_(std::move(work)),
         record_(new_record(basis, options, search_)),
-        tell_([](const std::string& line) { print_progress(line); }) {
+        tell_(std::move(tell)) {
     record_.search.unsettable = search_.safety.unsettable;
     const std::string folder =
         options.output.empty() ? "stripline-" + options.target : options.output;
@@ -179,11 +207,18 @@ class Tuning {
 
   // What was found, as files that will be in this folder.
   Result<std::vector<ExportFile>> files_in(const fs::path& folder) const {
-    const Decisions decisions = decisions_of(adapter_.target(), record_.search);
+    const Decisions decisions = decisions_of(adapter_.target(), record_.search, search_);
     if (decisions.empty()) return std::vector<ExportFile>();
-    const std::string use = "To validate it again, and that it is read: stripline export verify " +
-                            (folder_ / "FILE").string();
-    return adapter_.files(decisions, search_.safety, folder, comments_of(record_, use));
+    const std::string use =
+        !options_.use.empty()
+            ? options_.use
+            : "To validate it again, and that it is read: stripline export verify " +
+                  (folder_ / "FILE").string();
+    std::vector<std::string> comments = comments_of(record_, use);
+    for (std::string& line : predictions_in(decisions, search_.grid.ranks)) {
+      comments.push_back(std::move(line));
+    }
+    return adapter_.files(decisions, search_.safety, folder, comments);
   }
 
   // What is left after validation, where anything departs. A cell that went back has the default's
@@ -285,14 +320,24 @@ class Tuning {
       STRIPLINE_RETURN_IF_ERROR(write_files());
       if (!tried_.empty()) return true;
     }
+    const Decisions decisions = decisions_of(adapter_.target(), record_.search, search_);
     for (const Checked& one : checked) {
       if (one.check.of_knobs && knobs_lose) continue;
+      if (is_predicted(one.check, decisions)) {
+        if (!is_not_slower(one)) predict_no_more(one.check.cell.collective);
+        kept.push_back(one);
+        continue;
+      }
       const auto accused = accused_by(one, result);
       for (const Cell& cell : accused) demote(adapter_.target(), cell, result);
       if (accused.empty()) kept.push_back(one);
     }
-    // Some were demoted together with another one.
-    std::erase_if(kept, [&](const Checked& one) { return is_default(one.check); });
+    // Some were demoted, or are not predicted any more, together with another one.
+    const Decisions left = decisions_of(adapter_.target(), record_.search, search_);
+    std::erase_if(kept, [&](const Checked& one) {
+      return is_default(one.check) ||
+             (is_predicted(one.check, decisions) && !is_predicted(one.check, left));
+    });
     if (kept.size() < checked.size()) {
       tell_("back to the default, as validation did not confirm a gain: " +
             count_text(checked.size() - kept.size(), "comparison"));
@@ -320,6 +365,26 @@ class Tuning {
     record_.search.settings.clear();
   }
 
+  // As a prediction is not shown to be as fast as the default.
+  void predict_no_more(targets::Collective collective) {
+    if (!record_.search.not_predicted.insert(collective).second) return;
+    tell_(std::string(to_string(collective)) +
+          ": no predictions for numbers of ranks that were not measured, as one is not shown to be "
+          "as fast as the default");
+  }
+
+  // True if a comparison is of ranks that were not measured, and these decisions have a choice
+  // there.
+  bool is_predicted(const Check& check, const Decisions& decisions) const {
+    if (check.stage != Stage::held_out || check.of_knobs) return false;
+    const auto ranks = targets::predictable_ranks(search_.grid.ranks, search_.processors);
+    if (std::ranges::find(ranks, check.cell.ranks) == ranks.end()) return false;
+    return std::ranges::any_of(decisions.rules, [&](const targets::CollectiveRules& one) {
+      return one.collective == check.cell.collective &&
+             targets::chosen_by(one, check.cell.ranks, check.cell.bytes) != nullptr;
+    });
+  }
+
   // True if a comparison is of a cell that is at the default by now.
   bool is_default(const Check& check) const {
     const auto& cells = record_.search.result.by_cell;
@@ -342,23 +407,30 @@ class Tuning {
   fs::path file_;
 };
 
+}  // namespace
+
 bool has_loser(const ExportRecord& record) {
   return std::ranges::any_of(record.checked, is_slower);
 }
 
-std::string conclusion(const ExportRecord& record, const fs::path& file) {
-  if (!file.empty()) return "Written: " + file.string();
-  if (has_loser(record)) {
-    return "Keep the default: with the settings that were found, something got slower, as the "
-           "lines above say.";
+std::string why_default(const ExportRecord& record) {
+  if (const auto slower = std::ranges::find_if(record.checked, is_slower);
+      slower != record.checked.end()) {
+    return "with the settings that were found, something got slower: " +
+           slower->check.asked.operation + " of " + count_text(slower->check.asked.ranks, "rank");
   }
   if (!record.stages.empty()) {
-    return "Keep the default: validation has not confirmed what was found, as the lines above say.";
+    return "validation has not confirmed what was found: " + record.stages.back().verdict;
   }
-  return "Keep the default: nothing is certain to gain more than the margin.";
+  return "nothing is certain to gain more than the margin";
 }
 
-Result<int> tune(const TuneOptions& options) {
+std::string conclusion(const Tuned& tuned) {
+  if (!tuned.file.empty()) return "Written: " + tuned.file.string();
+  return "Keep the default: " + why_default(tuned.record) + ".";
+}
+
+Result<Tuned> tune(const TuneOptions& options, const Tell& tell) {
   const TimeBudget budget(options.minutes * 60);
   STRIPLINE_ASSIGN_OR_RETURN(SearchOptions search, search_options(options));
   STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(options.target));
@@ -366,27 +438,35 @@ Result<int> tune(const TuneOptions& options) {
   Launcher launcher(*session.adapter, session.driver.string(), session.folder, search.path,
                     options.cancel_fd);
   launcher.set_stall_limit(options.stall_s);
-  print_progress(std::string(target->title) + " " + to_string(session.installed.version) + ", " +
-                 std::to_string(search.processors) + " processors, path " + options.path);
+  tell(std::string(target->title) + " " + to_string(session.installed.version) + ", " +
+       std::to_string(search.processors) + " processors, path " + options.path);
+  search.grid.one_node = session.adapter->is_one_node(search.path);
   launcher.end_within(budget.left_s());
   STRIPLINE_ASSIGN_OR_RETURN(search.safety.unsettable, unsettable_variables(launcher));
   STRIPLINE_ASSIGN_OR_RETURN(const Basis basis, basis_here(*session.adapter));
   STRIPLINE_ASSIGN_OR_RETURN(WorkFolder work, WorkFolder::create(session.folder.path()));
-  Tuning tuning(options, budget, search, basis, *session.adapter, launcher, std::move(work));
-  STRIPLINE_ASSIGN_OR_RETURN(const ExportRecord record, tuning.run());
-  if (!tuning.file().empty()) note_export(tuning.file());
+  Tuning tuning(options, budget, search, basis, *session.adapter, launcher, std::move(work), tell);
+  STRIPLINE_ASSIGN_OR_RETURN(ExportRecord record, tuning.run());
+  return Tuned{std::move(record), tuning.folder(), tuning.file()};
+}
+
+namespace {
+
+Result<int> tune_here(const TuneOptions& options) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Tuned tuned, tune(options, print_progress));
+  if (!tuned.file.empty()) note_export(tuned.file);
   if (options.json) {
-    std::cout << to_json(record).dump() << '\n';
+    std::cout << to_json(tuned.record).dump() << '\n';
   } else {
-    std::cout << summary_of(record);
-    std::cout << '\n' << conclusion(record, tuning.file()) << '\n';
-    std::cout << "Record: " << (tuning.folder() / kRecordName).string() << "\n";
+    std::cout << summary_of(tuned.record);
+    std::cout << '\n' << conclusion(tuned) << '\n';
+    std::cout << "Record: " << (tuned.folder / kRecordName).string() << "\n";
   }
-  return has_loser(record) ? kExitFailure : kExitOk;
+  return has_loser(tuned.record) ? kExitFailure : kExitOk;
 }
 
 }  // namespace
 
-int tune_command(const TuneOptions& options) { return exit_code_of(tune(options)); }
+int tune_command(const TuneOptions& options) { return exit_code_of(tune_here(options)); }
 
 }  // namespace stripline::suites::tune

@@ -1,21 +1,27 @@
-// stripline-tune from beginning to end, with programs that stand for Open MPI and UCX
-// (testing/fake_openmpi.py, testing/fake_ucx.py) and make times up, so that what is found does not
-// depend on this host.
+// stripline-tune from beginning to end, with programs that stand for Open MPI, UCX and GASNet-EX
+// (testing/fake_*.py) and make times up, so that what is found does not depend on this host.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
 #include "base/json.h"
+#include "base/json_channel.h"
+#include "base/packed_export.h"
 #include "base/sha256.h"
+#include "base/subprocess.h"
 #include "base/testing/processes.h"
+#include "optimizer/experiment/json.h"
+#include "optimizer/experiment/tuning.h"
 
 namespace stripline {
 namespace {
@@ -51,14 +57,17 @@ class Tune : public ::testing::Test {
   }
 
   Finished run_here(std::vector<std::string> argv, const std::string& wrongs = {}) {
+    return run_program(std::move(argv), 300, environment(wrongs));
+  }
+  std::map<std::string, std::string> environment(const std::string& wrongs) const {
     const std::string path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
-    return run_program(std::move(argv), 300,
-                       {{"PATH", (folder_ / "bin").string() + ":" + path},
-                        {"FAKE_OPENMPI", wrongs},
-                        {"FAKE_UCX", wrongs},
-                        {"FAKE_SITE", site().string()},
-                        {"HOME", home().string()},
-                        {"XDG_STATE_HOME", (folder_ / "state").string()}});
+    return {{"PATH", (folder_ / "bin").string() + ":" + path},
+            {"FAKE_OPENMPI", wrongs},
+            {"FAKE_UCX", wrongs},
+            {"FAKE_GASNET", wrongs},
+            {"FAKE_SITE", site().string()},
+            {"HOME", home().string()},
+            {"XDG_STATE_HOME", (folder_ / "state").string()}};
   }
   // The last export that is listed.
   Json listed_export(const std::string& wrongs = {}) {
@@ -152,6 +161,21 @@ TEST_F(Tune, ExportsWhatIsFasterAndProvesThatItIsRead) {
   EXPECT_NE(verified.out.find("Read by the target"), std::string::npos) << verified.out;
   // Nothing was searched.
   EXPECT_EQ(verified.out.find("cells in"), std::string::npos) << verified.out;
+}
+
+TEST_F(Tune, PredictionsBetweenNumbersOfRanksAreValidated) {
+  // Few hosts have as many processors as lie between these.
+  ranks_ = "70,72";
+  const Finished tuned = tune();
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  EXPECT_NE(rules().find("bcast of 71 ranks"), std::string::npos) << rules();
+  const Finished slower = tune("between", {"--seed", "2"});
+  EXPECT_EQ(slower.exit_code, kExitOk) << slower.err << slower.out;
+  EXPECT_NE(slower.err.find("bcast: no predictions"), std::string::npos) << slower.err;
+  EXPECT_NE(rules().find("bcast, 72 ranks, 8 B to "), std::string::npos) << rules();
+  EXPECT_EQ(rules().find("of 71 ranks"), std::string::npos) << rules();
+  // What is not exported has no part in the result.
+  for (const Json& check : record()["checks"]) EXPECT_NE(check["ranks"], 71) << check.dump();
 }
 
 TEST_F(Tune, ASweepMeasuresEveryAlternativeInEveryRun) {
@@ -357,6 +381,13 @@ TEST_F(Tune, AnExportIsInstalledAndTakenAway) {
   EXPECT_EQ(read_file(installed()), before);
   EXPECT_EQ(run(uninstall).exit_code, kExitOk);
   EXPECT_TRUE(fs::is_empty(home() / ".openmpi"));
+  // By its folder, as an agent does it, also once more.
+  const std::vector<std::string> by_folder = {"export", "uninstall",
+                                              (home() / ".openmpi").string()};
+  ASSERT_EQ(run(install).exit_code, kExitOk);
+  EXPECT_EQ(run(by_folder).exit_code, kExitOk);
+  EXPECT_TRUE(fs::is_empty(home() / ".openmpi"));
+  EXPECT_EQ(run(by_folder).exit_code, kExitOk);
   EXPECT_EQ(run({"export", "uninstall", params().string()}).exit_code, kExitBadInput);
   EXPECT_TRUE(fs::exists(params()));
 }
@@ -436,7 +467,18 @@ TEST_F(Tune, AnExportIsWrittenForAnotherVersion) {
       << read_file(file);
   EXPECT_NE(read_file(file).find("= " + (there / "stripline-rules.conf").string()),
             std::string::npos);
+  // Rules of a node are not followed between nodes.
+  EXPECT_NE(read_file(file).find("coll_han_dynamic_rules_filename = " +
+                                 (there / "stripline-han-rules.conf").string()),
+            std::string::npos)
+      << read_file(file);
+  EXPECT_NE(read_file(there / "stripline-han-rules.conf").find("\n4 1\n0 basic\n"),
+            std::string::npos);
+  const Finished levels =
+      run({"export", "check", "openmpi", "--rules", (there / "stripline-han-rules.conf").string()});
+  EXPECT_EQ(levels.exit_code, kExitOk) << levels.out << levels.err;
   const Json kept = *read_json_file(there / "stripline-export.json");
+  EXPECT_EQ(kept["files"].size(), 3U);
   EXPECT_EQ(kept["version"], "5.0.7");
   EXPECT_EQ(kept["converted_from"], "4.1.4");
   // It is not installed before it was validated, which is noted where it holds.
@@ -448,6 +490,9 @@ TEST_F(Tune, AnExportIsWrittenForAnotherVersion) {
   const Finished verified = verify(file);
   EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
   EXPECT_EQ(run(install).exit_code, kExitOk);
+  EXPECT_NE(read_file(home() / "stripline-mca-params.conf")
+                .find("= " + (home() / "stripline-han-rules.conf").string()),
+            std::string::npos);
 
   const auto json = folder_ / "json";
   ASSERT_EQ(convert("6.0", json).exit_code, kExitOk);
@@ -526,6 +571,106 @@ TEST_F(Tune, FilesAreCheckedAndWritten) {
 }
 
 // What has knobs alone.
+// `stripline-tune work` under an agent (docs/worker-protocol.md).
+class TuneWorks : public Tune {
+ protected:
+  void start(const std::vector<int64_t>& ranks, const std::string& wrongs = {}) {
+    auto ends = socket_pair();
+    ASSERT_TRUE(ends.ok()) << ends.error().message();
+    SubprocessOptions options;
+    options.argv = {program("stripline-tune"), "work"};
+    options.environment = environment(wrongs);
+    options.environment["STRIPLINE_CONTROL_FD"] = "3";
+    options.inherit = {{ends->second.get(), 3}};
+    auto process = Subprocess::spawn(options);
+    ASSERT_TRUE(process.ok()) << process.error().message();
+    process_.emplace(*std::move(process));
+    channel_.emplace(std::move(ends->first));
+    experiment::Assignment work;
+    work.name = "campaigns/c1/runs/1";
+    work.fabric = experiment::tuning_fabric("openmpi");
+    work.ranks = work.run = 1;
+    work.deadline_s = 150;
+    for (const int64_t count : ranks) {
+      work.points.push_back({experiment::kTuneExperiment, "settings", {{"ranks", count}}});
+    }
+    EXPECT_EQ(next("join").value("rank", -1), 0);
+    say({{"type", "work"}, {"assignment", experiment::to_json(work)}});
+  }
+
+  void say(const Json& message) {
+    const Status said = channel_->write(message);
+    EXPECT_TRUE(said.ok()) << said.error().message();
+  }
+
+  // The next message of this type; an empty one if there is none.
+  Json next(const std::string& type) {
+    while (true) {
+      const auto message = channel_->read(150);
+      if (!message.ok() || !message->has_value()) {
+        ADD_FAILURE() << "it has not said '" << type << "'";
+        return Json::object();
+      }
+      const std::string said = (**message).value("type", "");
+      ++heard_[said];
+      if (said == type) return **message;
+    }
+  }
+
+  int exit_code() {
+    const auto ended = process_->wait(60);
+    return ended.ok() ? ended->exit_code : -1;
+  }
+
+  std::optional<Subprocess> process_;
+  std::optional<JsonChannel> channel_;
+  std::map<std::string, int> heard_;
+};
+
+TEST_F(TuneWorks, AndSendsAGainForEachNumberOfRanksWithTheSettings) {
+  ASSERT_NO_FATAL_FAILURE(start({2, 4}));
+  const Json samples = next("samples");
+  EXPECT_GT(heard_["note"], 0);
+  EXPECT_EQ(heard_["progress"], 1);
+  ASSERT_EQ(samples["series"].size(), 2U);
+  for (const Json& one : samples["series"]) {
+    const auto series = experiment::sample_series_from_json(one);
+    ASSERT_TRUE(series.ok()) << series.error().message();
+    EXPECT_TRUE(series->verified);
+    ASSERT_EQ(series->values.size(), 1U);
+    // Binomial trees take half the time.
+    EXPECT_GT(series->values[0], 1.5);
+    EXPECT_EQ(is_packed_export(series->result), &one == &samples["series"][0]);
+  }
+  say({{"type", "taken"}});
+  EXPECT_EQ(next("finished").value("reason", ""), "complete");
+  next("left");
+  EXPECT_EQ(exit_code(), kExitOk);
+}
+
+TEST_F(TuneWorks, AndEndsWhereItIsCancelledOrItsAgentIsGone) {
+  ASSERT_NO_FATAL_FAILURE(start({2}, "late"));
+  next("note");
+  say({{"type", "cancel"}});
+  EXPECT_EQ(next("failed").value("code", ""), "cancelled");
+  EXPECT_GT(exit_code(), kExitOk);
+  ASSERT_NO_FATAL_FAILURE(start({2}, "late"));
+  next("note");
+  channel_.reset();
+  EXPECT_GT(exit_code(), kExitOk);
+}
+
+TEST_F(TuneWorks, AndSaysWhyTheDefaultStays) {
+  ASSERT_NO_FATAL_FAILURE(start({2}, "worse"));
+  const Json samples = next("samples");
+  ASSERT_EQ(samples["series"].size(), 1U);
+  EXPECT_EQ(samples["series"][0]["values"], Json::array({1.0}));
+  EXPECT_EQ(samples["series"][0]["note"], "nothing is certain to gain more than the margin");
+  EXPECT_FALSE(samples["series"][0].contains("result"));
+  say({{"type", "taken"}});
+  next("left");
+}
+
 class TuneUcx : public Tune {
  protected:
   Finished tune_ucx(const std::string& wrongs = {}) {
@@ -633,6 +778,67 @@ TEST_F(TuneUcx, OpenShmemHasADriverAndProgramsOfItsOwn) {
   const std::vector<std::string> verify = {"export", "verify", file.string(), "--minutes", "1"};
   EXPECT_EQ(run(verify).exit_code, kExitOk);
   EXPECT_EQ(run(verify, "unread").exit_code, kExitBadInput);
+}
+
+// Its programs would be found in place of this host's "cc" by other tests.
+class TuneGasnet : public Tune {
+ protected:
+  void SetUp() override {
+    Tune::SetUp();
+    if (IsSkipped()) return;
+    const fs::path source = std::getenv("STRIPLINE_TEST_SOURCE");  // NOLINT(concurrency-mt-unsafe)
+    for (const char* name : {"pkg-config", "cc", "amudprun"}) {
+      fs::create_symlink(source / "suites/targets/testing/fake_gasnet.py", folder_ / "bin" / name);
+    }
+  }
+  Finished tune_gasnet(const std::string& wrongs = {}) {
+    return run({"gasnet", "--ranks", "2,4", "--minutes", "2", "--path", "tcp", "--output",
+                out().string(), "--stall", "100", "--accept-untried"},
+               wrongs);
+  }
+};
+
+TEST_F(TuneGasnet, HasADriverProgramsAndAProbeOfItsOwn) {
+  const Finished tuned = tune_gasnet();
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  const auto file = out() / "stripline-gasnet.env";
+  EXPECT_NE(read_file(file).find("\nexport GASNET_NETWORKDEPTH=192\n"), std::string::npos)
+      << read_file(file);
+  const Json kept = record();
+  EXPECT_EQ(kept["version"], "2025.8.0");
+  EXPECT_GT(kept["proof"]["factor"].get<double>(), 2.0);
+  EXPECT_EQ(kept["proof"]["setting"]["name"].get<std::string>().find("GASNET_VIS_"), 0U);
+  std::set<std::string> held_out;
+  std::set<std::string> programs;
+  for (const Json& check : kept["checks"]) {
+    if (check["stage"] == "programs") programs.insert(check["operation"].get<std::string>());
+    if (check["stage"] == "held_out") held_out.insert(check["operation"].get<std::string>());
+  }
+  EXPECT_EQ(programs, (std::set<std::string>{"halo", "outstanding", "sort"}));
+  EXPECT_TRUE(held_out.contains("strided_put"));
+  EXPECT_TRUE(held_out.contains("reduce"));
+  // Variables of a conduit that programs here are not linked with are not tried.
+  for (const Json& knob : kept["knobs"]) {
+    const bool ofi = knob["name"].get<std::string>().starts_with("GASNET_OFI_");
+    EXPECT_EQ(knob["failure"] == "cannot be set in this version", ofi) << knob.dump();
+  }
+  const std::vector<std::string> verify = {"export",    "verify", file.string(),
+                                           "--minutes", "1",      "--accept-untried"};
+  EXPECT_EQ(run(verify).exit_code, kExitOk);
+  EXPECT_EQ(run(verify, "unread").exit_code, kExitBadInput);
+}
+
+TEST_F(TuneGasnet, IsRefusedWhereItIsNotInstalledOrHasNoNetwork) {
+  const Finished absent = tune_gasnet("absent");
+  EXPECT_EQ(absent.exit_code, kExitUsage);
+  EXPECT_NE(absent.err.find("GASNet-EX is not installed here"), std::string::npos) << absent.err;
+  EXPECT_NE(absent.err.find("PKG_CONFIG_PATH"), std::string::npos) << absent.err;
+  const Finished alone = tune_gasnet("smp");
+  EXPECT_EQ(alone.exit_code, kExitBadInput);
+  EXPECT_NE(alone.err.find("no conduit for UDP"), std::string::npos) << alone.err;
+  const Finished untried = run({"gasnet", "--minutes", "1"});
+  EXPECT_NE(untried.err.find("GASNet-EX 2025.8.0 has not been tried"), std::string::npos)
+      << untried.err;
 }
 
 TEST_F(TuneUcx, IsNotSweptByOperations) {

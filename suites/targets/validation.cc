@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/atomic_file.h"
@@ -62,9 +63,18 @@ void add_checks_of_knobs(const targets::Target& target, const std::vector<uint32
     add_held_out("allreduce", {1024, 262144});
     add_held_out("alltoall", {128, 8192});
   }
+  const bool is_strided = target.operations == targets::Operations::remote_memory;
+  if (is_strided) {
+    add_held_out("strided_put", {512, 16384});
+    add_held_out("strided_get", {512, 16384});
+    add_held_out("reduce", {1024, 262144});
+  }
   const bool has_puts = target.operations == targets::Operations::one_sided ||
-                        target.operations == targets::Operations::symmetric;
+                        target.operations == targets::Operations::symmetric || is_strided;
   if (has_puts) add_held_out("put", {4096, 262144});
+  if (target.operations == targets::Operations::one_sided) {
+    add_held_out("accumulate", {1024, 262144});
+  }
   if (target.operations != targets::Operations::messages) add_held_out("get", {4096, 262144});
 }
 
@@ -178,6 +188,25 @@ class Pairs {
   std::vector<targets::CellTimes> cells_;
 };
 
+// A cell between two numbers of ranks that have the same choices, which may be predicted there: in
+// the middle of these numbers, and of the sizes with such a choice.
+std::optional<Cell> predicted_cell(const std::vector<const targets::Choice*>& below,
+                                   const std::vector<const targets::Choice*>& above) {
+  const uint32_t first = below.front()->cell.ranks;
+  const uint32_t middle = (first + above.front()->cell.ranks) / 2;
+  if (middle == first) return std::nullopt;
+  std::vector<Cell> cells;
+  for (const targets::Choice* const one : below) {
+    const bool agrees =
+        one->candidate.id != 0 && std::ranges::any_of(above, [&](const targets::Choice* other) {
+          return other->cell.bytes == one->cell.bytes && same(other->candidate, one->candidate);
+        });
+    if (agrees) cells.push_back(one->cell);
+  }
+  if (cells.empty()) return std::nullopt;
+  return with_ranks(cells[cells.size() / 2], middle);
+}
+
 // More pairs would not make it much narrower. What the verdicts are is not looked at.
 bool all_narrow(const std::vector<targets::CellVerdict>& verdicts, double margin) {
   return std::ranges::all_of(verdicts, [&](const targets::CellVerdict& one) {
@@ -193,12 +222,19 @@ std::vector<Check> checks_of(const targets::Target& target,
                              const std::vector<uint32_t>& ranks, const targets::Safety& safety) {
   std::vector<Check> checks;
   std::vector<Check> held_out;
+  std::vector<Check> predicted;
   std::map<std::pair<Collective, uint32_t>, std::vector<const targets::Choice*>> rows;
   for (const auto& choice : by_cell) {
     rows[{choice.cell.collective, choice.cell.ranks}].push_back(&choice);
   }
   for (auto& [key, row] : rows) {
     std::ranges::sort(row, {}, [](const auto* one) { return one->cell.bytes; });
+    const auto next = std::next(rows.find(key));
+    if (next != rows.end() && next->first.first == key.first) {
+      if (const auto cell = predicted_cell(row, next->second)) {
+        predicted.push_back(check_of(*cell, Stage::held_out));
+      }
+    }
     for (size_t i = 0; i < row.size(); ++i) {
       const auto& choice = *row[i];
       if (choice.candidate.id == 0) continue;
@@ -217,18 +253,22 @@ std::vector<Check> checks_of(const targets::Target& target,
         between.bytes = size_between(choice.cell.bytes, row[i + 1]->cell.bytes);
         if (between.bytes != 0) held_out.push_back(check_of(between, Stage::held_out));
       }
-      // Rules are closed: they hold for no other number of ranks.
-      Cell behind = choice.cell;
-      behind.ranks = behind.ranks_per_node = choice.cell.ranks + 1;
+      // Rules are closed: they hold for no other number of ranks, unless they are predicted there.
+      const Cell behind = with_ranks(choice.cell, choice.cell.ranks + 1);
       const bool first = i == 0 || row[i - 1]->candidate.id == 0;
       if (first && !rows.contains({key.first, behind.ranks})) {
         held_out.push_back(check_of(behind, Stage::held_out));
       }
     }
   }
+  checks.insert(checks.end(), predicted.begin(), predicted.end());
   // A few of all, spread evenly.
   const size_t step = held_out.size() / kMostHeldOut + 1;
-  for (size_t i = 0; i < held_out.size(); i += step) checks.push_back(held_out[i]);
+  for (size_t i = 0; i < held_out.size(); i += step) {
+    const bool known = std::ranges::any_of(
+        predicted, [&](const Check& one) { return same_call(one.asked, held_out[i].asked); });
+    if (!known) checks.push_back(held_out[i]);
+  }
   if (!settings.empty()) add_checks_of_knobs(target, ranks, checks);
   for (const uint32_t count : ranks) {
     const auto add = [&](const char* program, uint64_t bytes) {

@@ -37,9 +37,11 @@ struct Check {
 };
 
 /// What a validation looks at: fitted cells that depart from the default; sizes between them, the
-/// numbers of ranks behind theirs, which no rule may reach, other types and calls in place, and
-/// operations that do not commute unless those are excluded; where settings of knobs depart, the
-/// cells that knobs are looked at by, and others with as many ranks as there may be; programs.
+/// numbers of ranks behind theirs, other types and calls in place, and operations that do not
+/// commute unless those are excluded, a few of all these; of each collective, a number of ranks in
+/// the middle between two with the same choices, which may be predicted there; where settings of
+/// knobs depart, the cells that knobs are looked at by, and others with as many ranks as there may
+/// be; programs.
 std::vector<Check> checks_of(const targets::Target& target,
                              const std::vector<targets::Choice>& by_cell,
                              const std::vector<targets::Setting>& settings,

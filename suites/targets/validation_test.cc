@@ -1,6 +1,7 @@
 #include "suites/targets/validation.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -60,6 +61,56 @@ TEST(Validation, RanksThatNoRuleMayReachAreHeldOut) {
   EXPECT_EQ(programs, (std::set<uint32_t>{2, 3, 4}));
 }
 
+TEST(Validation, RanksThatChoicesArePredictedForAreHeldOut) {
+  const targets::Target& target = named("openmpi");
+  const auto binomial = target.candidates(targets::Collective::bcast).back();
+  const auto held_out = [&](const targets::Candidate& of_eight) {
+    const std::vector<targets::Choice> choices = {
+        {{targets::Collective::bcast, 4, 4, 1024}, binomial},
+        {{targets::Collective::bcast, 8, 8, 1024}, of_eight}};
+    std::set<uint32_t> ranks;
+    for (const Check& check : checks_of(target, choices, {}, {4, 8}, {})) {
+      if (check.stage == Stage::held_out) ranks.insert(check.asked.ranks);
+    }
+    return ranks;
+  };
+  EXPECT_TRUE(held_out(binomial).contains(6));
+  EXPECT_FALSE(held_out(target.candidates(targets::Collective::bcast).front()).contains(6));
+  // The number behind four ranks, too: it is looked at once.
+  const std::vector<targets::Choice> near = {{{targets::Collective::bcast, 4, 4, 1024}, binomial},
+                                             {{targets::Collective::bcast, 6, 6, 1024}, binomial}};
+  EXPECT_EQ(std::ranges::count_if(checks_of(target, near, {}, {4, 6}, {}),
+                                  [](const Check& one) { return one.asked.ranks == 5; }),
+            1);
+}
+
+// However much else is held out, of which only a few are looked at.
+TEST(Validation, EveryCollectiveWithPredictionsIsLookedAt) {
+  const targets::Target& target = named("openmpi");
+  std::vector<targets::Choice> choices;
+  std::set<std::string> all;
+  for (const Collective collective : targets::kCollectives) {
+    const auto candidate = target.candidates(collective).back();
+    if (candidate.id != 0) all.insert(std::string(to_string(collective)));
+    for (const uint32_t ranks : {4U, 6U, 9U}) {
+      for (const uint64_t bytes : {64U, 512U, 4096U, 32768U}) {
+        choices.push_back({{collective, ranks, ranks, bytes}, candidate});
+      }
+    }
+  }
+  std::map<uint32_t, std::set<std::string>> by_ranks;
+  std::set<std::tuple<std::string, uint32_t, uint64_t, std::string, bool>> calls;
+  for (const Check& check : checks_of(target, choices, {}, {4, 6, 9}, {})) {
+    const DriverCell& asked = check.asked;
+    by_ranks[asked.ranks].insert(asked.operation);
+    EXPECT_TRUE(
+        calls.insert({asked.operation, asked.ranks, asked.bytes, asked.type, asked.in_place})
+            .second);
+  }
+  EXPECT_EQ(by_ranks[5], all);
+  EXPECT_EQ(by_ranks[7], all);
+}
+
 TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
   const targets::Target& target = named("openmpi");
   const auto of_knobs = [&](const std::vector<targets::Setting>& settings, Stage stage) {
@@ -74,13 +125,19 @@ TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
   EXPECT_EQ(of_knobs(settings, Stage::held_out), (std::set<uint32_t>{4}));
   EXPECT_TRUE(of_knobs({}, Stage::fitted).empty());
   // Knobs of UCX act on one-sided operations.
-  const auto has_puts = [&](const char* name) {
+  const auto has = [&](const char* name, const char* operation) {
     const auto checks = checks_of(named(name), {}, settings, {2, 4}, {});
     return std::ranges::any_of(checks,
-                               [](const Check& one) { return one.asked.operation == "put"; });
+                               [&](const Check& one) { return one.asked.operation == operation; });
   };
+  const auto has_puts = [&](const char* name) { return has(name, "put"); };
+  EXPECT_TRUE(has("ucx", "accumulate"));
+  EXPECT_FALSE(has("oshmem", "accumulate"));
+  EXPECT_TRUE(has("gasnet", "strided_put"));
+  EXPECT_FALSE(has("ucx", "strided_put"));
   EXPECT_TRUE(has_puts("ucx"));
   EXPECT_TRUE(has_puts("oshmem"));
+  EXPECT_TRUE(has_puts("gasnet"));
   EXPECT_FALSE(has_puts("openmpi"));
   EXPECT_FALSE(has_puts("libfabric"));
   // What is held out is not what was fitted.

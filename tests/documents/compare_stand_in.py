@@ -8,6 +8,7 @@ import re
 import sys
 
 LAUNCHERS = ("stripline-run", "mpirun", "oshrun")
+LAUNCHED = r"(/stripline-|/conveyors$|/openshmem_times_\d$|/osh_single_accesses$|/openshmem/)"
 DEFAULT_VARIANTS = {"earthquake": ["whole", "inspector", "reordered", "ring"]}
 SYSTEMS = {
     "stripline-halo": ["ours", "ours, 26 puts", "libfabric", "libfabric, 26 messages"], "stripline-halo-mpi": ["mpi"],
@@ -30,8 +31,9 @@ def timed(program, arguments, ranks, nth):
     cases = [{"operation": "halo", "cells": n} for n in (16, 64)] if "halo" in name else \
         [{"operation": "spmv", "matrix": m} for m in ("banded", *map(os.path.basename, arguments[2:]))] if "spmv" in name else \
         [{"operation": o, "bytes": b} for o, b in (("barrier", 0), ("scan", 8))] if "collectives" in name else \
+        [{"operation": "put", "bytes": 8}, {"operation": "barrier_all", "bytes": 0}] if "openshmem_times" in name else \
         [{"operation": o, "cells": c, "items": int(arguments[1])} for c in (1000, 1 << 20) for o in ("histogram", "indexgather")]
-    systems = SYSTEMS.get(name, [f"conveyors on {built_on}, {os.environ.get('CONVEY_BUFFER_SIZE')}"])
+    systems = [arguments[0]] if "openshmem_times" in name else SYSTEMS.get(name, [f"conveyors on {built_on}, {os.environ.get('CONVEY_BUFFER_SIZE')}"])
     for case in cases:
         for system in systems:
             print(json.dumps({"system": system, **case, "ranks": ranks, "median_s": seconds(nth, system, case, ranks)}))
@@ -42,8 +44,9 @@ def bench(arguments):
     kernel, ranks = arguments[1], int(option(arguments, "-n"))
     for variant in variants or ["whole", "inspector", "reordered", "ring"]:
         time_s = seconds(arguments)
+        rules = [os.environ["STRIPLINE_TUNING"]] if "STRIPLINE_TUNING" in os.environ else []
         print(json.dumps({"experiment": kernel, "variant": variant, "ranks": ranks, "params": {"bytes": 8, "burst": 1},
-                          "median": seconds(arguments[:-1], variant), "verified": True,
+                          "median": seconds(arguments[:-1], variant, *rules), "verified": True,
                           "plan": f"waited {1e6 * time_s:.1f} us, {int(1e6 * time_s)} parcels an epoch"},
                          separators=(",", ":")))
 
@@ -51,17 +54,22 @@ def bench(arguments):
 def main():
     name, arguments = os.path.basename(sys.argv[0]), sys.argv[1:]
     with open(os.environ["STAND_IN_LOG"], "a") as log:
-        settings = [f"{k}={os.environ[k]} " for k in ("CONVEY_BUFFER_SIZE", "STRIPLINE_SEGMENT_BYTES") if k in os.environ]
+        settings = [f"{k}={os.environ[k]} " for k in ("CONVEY_BUFFER_SIZE", "STRIPLINE_SEGMENT_BYTES", "STRIPLINE_TUNING") if k in os.environ]
         words = " ".join([name] + arguments)
-        log.write("".join(settings) + re.sub(r"/\S*/(?=(mpi|shmem)/conveyors)", "WORK/", words) + "\n")
+        log.write("".join(settings) + re.sub(r"/\S*/(?=(mpi|shmem)/conveyors|openshmem_times_|bare.jsonl)", "WORK/", words) + "\n")
     with open(os.environ["STAND_IN_LOG"]) as log:
         nth = sum(1 for _ in log)
     if name in LAUNCHERS:
-        at = next(i for i, word in enumerate(arguments) if re.search(r"(/stripline-|/conveyors$)", word))
+        at = next(i for i, word in enumerate(arguments) if re.search(LAUNCHED, word))
         program = arguments[at]
         if program.endswith("neighbours"):
             print("a warning of a library")
             print(json.dumps({"launch": option(arguments, "--launch"), "path": "node" if "--same-node" in arguments else "network"}))
+        elif program.endswith("osh_single_accesses"):
+            ns = 1e6 * seconds(nth) / (30 if "--coalesce" in arguments else 1)
+            print(f"histogram {ns:.1f} ns, index gather {ns + 1:.1f} ns for each access, as expected")
+        elif "/openshmem/" in program:
+            print(f"Rate (MB/s): 7 Avg time (s): {seconds(nth):.6f}, average total time (per PE): {seconds(nth):.6f} seconds")
         else:
             timed(program, arguments[at + 1:], int(option(arguments, "-n")), nth)
         return 3 if name == "oshrun" else 0
@@ -79,7 +87,12 @@ def main():
         with open("configure", "w") as script:
             script.write("#!/bin/sh\n")
         os.chmod("configure", 0o755)
-    elif name in ("mpicxx", "oshc++"):
+    elif name == "stripline-compare":
+        with open(option(arguments, "--json"), "w") as file:
+            for row, unit in (("put 8 B", "s"), ("put 64 KiB, window 16", "B/s")):
+                for variant in ("stripline", "bare libfabric"):
+                    file.write(json.dumps({"experiment": f"compare.{row}", "variant": variant, "unit": unit, "median": seconds(nth, variant)}) + "\n")
+    elif name in ("mpicxx", "oshc++", "oshcc") and "-o" in arguments:
         os.symlink(os.path.realpath(__file__), option(arguments, "-o"))
     elif name == "make":
         open("libconvey.a", "w").close()

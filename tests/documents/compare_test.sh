@@ -10,18 +10,24 @@ cd "$work"
 cp "$script" scripts/compare.py
 printf 'require_packages() { :; }\n' >scripts/common.sh
 touch bale/src/bale_classic/convey/convey.h recordings/{tcp,cloud-ethernet,opteron-vapi}.jsonl.zst
-for name in '' -run -bench -worker -neighbours -neighbours-report -irregular {-collectives,-halo,-spmv}{,-mpi}; do
+for name in '' -run -bench -worker -compare -neighbours -neighbours-report -irregular {-collectives,-halo,-spmv}{,-mpi}; do
   ln -s "$stand_in" "bin/stripline$name"
 done
-ln -s "$stand_in" bin/plan_strip_bench
+for name in plan_strip_bench oshcc osh_single_accesses; do ln -s "$stand_in" "bin/$name"; done
+mkdir -p build/openshmem/{Kernels,ISx}
+touch build/openshmem/{Kernels/stencil,Kernels/transpose,Kernels/p2p,ISx/strong}
+mkdir -p sandia/bin
+for name in oshcc oshrun; do ln -s "$stand_in" "sandia/bin/$name"; done
 for name in mpirun oshrun autoreconf make mpicc mpicxx oshcc oshc++; do ln -s "$stand_in" "path/$name"; done
 export PATH=$work/path:$PATH STAND_IN_LOG=$work/log
 
-# compare NAME ARGUMENT...: what it ran and what it printed.
+# compare NAME ARGUMENT...: what it ran and what it printed, and its exit status where a criterion is not met.
 compare() {
+  local status=0
   : >log
-  python3 -B scripts/compare.py "$@" >out 2>errors || { cat errors && return 1; }
-  echo "# $*"
+  python3 -B scripts/compare.py "$@" >out 2>errors || status=$?
+  [ "$status" = 0 ] || [ "$status" = 3 ] || { cat errors && return 1; }
+  echo "# $*: $status"
   echo
   sed -e 's/ --allow-run-as-root//' -e "s|$work|WORK|g" -e 's/^/    /' log
   echo
@@ -38,6 +44,14 @@ compare() {
   compare solvers model.json . a-network 16
   compare updates "" . "" 1 128
   compare shared_updates model.json . 2
+  compare fine "" . 2
+  compare strides "" .
+  compare loads . 2
+  compare openshmem tcp "" . "" 2 3
+  compare openshmem shm model.json . sandia 1 3
+  compare single_accesses tcp model.json . 2 1000
+  compare unmodified shm "" . 1
+  compare region_choices "" . opteron-vapi 2
   compare neighbours . kept 1 3
   compare neighbours . kept 1 3 node # which is kept
   compare clocks . 2 opteron-vapi | grep -v '^    '

@@ -69,6 +69,14 @@ rm -r build/results
 scripts/results.sh overlap >out || fail "what is measured again is not written"
 git checkout -q "$page"
 
+# A criterion that is not met is printed, and seen by the exit status.
+printf '#!/bin/sh\necho "| 2, at most 1: NOT MET |"\n' >"$program"
+status=0
+scripts/results.sh overlap --print >out 2>err || status=$?
+[ "$status" = 3 ] || fail "a criterion that is not met ends with $status"
+grep -q 'NOT MET' out || fail "what is not met is not printed"
+grep -q 'not all criteria are met: overlap' err || fail "the table whose criterion is not met is not named"
+
 # Sources that change while it measures.
 printf '#!/bin/sh\necho "# changed" >>scripts/common.sh\necho "| measured |"\n' >"$program"
 if scripts/results.sh overlap >out 2>err; then fail "a table was written from sources that changed meanwhile"; fi

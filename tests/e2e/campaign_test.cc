@@ -37,7 +37,7 @@ TEST(CampaignLoop, FromAgentsToAModelFileAndBack) {
   const Finished campaign = cli(server.address(),
                                 {"campaign", "run", "--fabric", kNetwork, "--runs", "6", "--model",
                                  "vapi", "--seed", "1", "--time-budget", "250"},
-                                280);
+                                430);
   ASSERT_EQ(campaign.exit_code, kExitOk) << campaign.err << server.log() << a.log();
   EXPECT_NE(campaign.out.find("models/vapi/versions/1"), std::string::npos) << campaign.out;
   EXPECT_NE(campaign.out.find("stripline model fetch vapi@1"), std::string::npos) << campaign.out;

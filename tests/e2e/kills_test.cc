@@ -42,11 +42,11 @@ std::string rank_of(pid_t pid) {
 
 using Words = std::vector<std::string>;
 
-/// By which method the ranks communicate, and the program.
-class Kills : public ::testing::TestWithParam<std::tuple<Words, std::string>> {};
+/// By which method the ranks communicate, and the program with its arguments.
+class Kills : public ::testing::TestWithParam<std::tuple<Words, Words>> {};
 
 TEST_P(Kills, EndTheJobOnAllRanks) {
-  const auto& [path, name] = GetParam();
+  const auto& [path, command] = GetParam();
   std::random_device device;
   const auto seed = device();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -56,7 +56,8 @@ TEST_P(Kills, EndTheJobOnAllRanks) {
     const TempFolder folder;
     Words argv = {program("stripline-run"), "-n", std::to_string(kRanks), "--segment", "1M"};
     argv.insert(argv.end(), path.begin(), path.end());
-    argv.insert(argv.end(), {"--", program(name)});
+    argv.insert(argv.end(), {"--", program(command.front())});
+    argv.insert(argv.end(), command.begin() + 1, command.end());
     Program job(folder, "job", argv);
     std::vector<pid_t> ranks;
     ASSERT_TRUE(eventually(
@@ -91,13 +92,18 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Combine(::testing::Values(Words{"--fabric", "tcp", "--same-node", "network"},
                                          Words{"--fabric", "tcp", "--same-node", "mapped"},
                                          Words{"--fabric", "tcp", "--same-node", "cma"},
+                                         Words{"--fabric", "tcp", "--same-node", "network",
+                                               "--bulk", "--coalesce"},
                                          Words{"--fabric", "shm", "--same-node", "network"},
                                          Words{"--fabric", "emulated:opteron-vapi,compute=none",
                                                "--clock", "virtual"}),
-                       ::testing::Values("churn", "gathers")),
+                       // The last one: OpenSHMEM's operations of all kinds, for longer than a turn.
+                       ::testing::Values(Words{"churn"}, Words{"gathers"},
+                                         Words{"osh_shadow", "1", "100000000"})),
     [](const auto& test) {
       const Words& path = std::get<0>(test.param);
-      return path[1].substr(0, path[1].find(':')) + "_" + path[3] + "_" + std::get<1>(test.param);
+      return path[1].substr(0, path[1].find(':')) + "_" + path[3] +
+             (path.size() > 4 ? "_regions_" : "_") + std::get<1>(test.param).front();
     });
 
 }  // namespace

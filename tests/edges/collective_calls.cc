@@ -1,5 +1,6 @@
-// Collective calls of context.h and team.h.
+// Collective calls of context.h and team.h, and functions of reduction.h.
 #include <array>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,35 @@ void add_of_context(std::vector<Call>& calls) {
                  mine);
        },
        {Kind::largest}});
+}
+
+void add_of_functions(std::vector<Call>& calls) {
+  calls.push_back({"reduction.h", "allreduce", true, {option}, [](Trial& t) {
+                     const team all = team::world(t.context);
+                     const auto sum = [&t](uint64_t a, uint64_t b) -> uint64_t {
+                       if (t.kind(0) == Kind::nonsense) throw std::runtime_error("not today");
+                       return a + b;
+                     };
+                     // zero: the blocking one alone; nonsense: throws in the other one.
+                     if (t.kind(0) != Kind::zero) {
+                       t.right(all.allreduce_async(uint64_t{10} + t.me, sum).wait() == kSum);
+                     }
+                     t.right(all.allreduce(uint64_t{10} + t.me, sum) == kSum);
+                     t.right(t.kind(0) != Kind::nonsense);
+                   }});
+  calls.push_back({"reduction.h", "scan", true, {option}, [](Trial& t) {
+                     const team all = team::world(t.context);
+                     const auto sum = [&t](uint64_t a, uint64_t b) -> uint64_t {
+                       if (t.kind(0) == Kind::nonsense) throw std::runtime_error("not today");
+                       return a + b;
+                     };
+                     const uint64_t mine = uint64_t{10} + t.me;
+                     t.right(all.inclusive_scan(mine, sum) == (t.me == 0 ? 10 : kSum));
+                     t.right(all.reduce(mine, sum, 0) == (t.me == 0 ? kSum : mine));
+                     // The other rank knows nothing of what ends this one's part.
+                     t.context.barrier();
+                     t.right(t.kind(0) != Kind::nonsense);
+                   }});
 }
 
 void add_of_teams(std::vector<Call>& calls) {
@@ -285,6 +315,7 @@ void add_of_blocks(std::vector<Call>& calls) {
 
 void add_collective_calls(std::vector<Call>& calls) {
   add_of_context(calls);
+  add_of_functions(calls);
   add_of_teams(calls);
   add_of_no_team(calls);
   add_of_blocks(calls);

@@ -62,13 +62,15 @@ struct Outcome {
   std::string said;  // on standard error
 };
 
-// Two ranks, on the virtual clock where they have a network.
-Status run_ranks(const Case& one, const std::function<void(Context&)>& body) {
+// Two ranks, on the virtual clock where they have a network, unless threads of theirs inject.
+Status run_ranks(const Case& one, const Call& call, const std::function<void(Context&)>& body) {
   Options options;
   options.segment_bytes = Trial::kSegmentBytes;
   options.debug = one.debug;
-  if (!one.network) {
+  if (call.injects) options.threads = thread_mode::injecting;
+  if (!one.network || call.injects) {
     options.fabric = "tcp";
+    options.same_node = one.network ? "network" : "mapped";
     return bootstrap::run_ranks({.ranks = Trial::kRanks, .context = options, .am_config = {}},
                                 body);
   }
@@ -88,7 +90,7 @@ Outcome outcome_of(const Case& one, const Call& call) {
     close(ends[0]);
     close(ends[1]);
     alarm(kMaxSeconds);
-    const Status ran = run_ranks(one, [&](Context& context) {
+    const Status ran = run_ranks(one, call, [&](Context& context) {
       Trial trial(context, one, call);
       trial.run();
     });
@@ -169,10 +171,13 @@ std::span<const Kind> kinds_of(Argument argument) {
 std::vector<Call> all_calls() {
   std::vector<Call> calls;
   add_memory_calls(calls);
+  add_injection_calls(calls);
   add_message_calls(calls);
   add_collective_calls(calls);
   add_array_calls(calls);
   add_mechanism_calls(calls);
+  add_worker_calls(calls);
+  add_moved_calls(calls);
   return calls;
 }
 
@@ -443,6 +448,16 @@ void Trial::run() {
       break;
   }
   meet();
+}
+
+void expect_stored(Trial& t, size_t place_argument, const uint64_t* source, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    t.right(t.context.rget(t.place(place_argument) + static_cast<std::ptrdiff_t>(i)) == source[i]);
+  }
+}
+
+void expect_fetched(Trial& t, size_t place_argument, const uint64_t* destination, size_t count) {
+  for (size_t i = 0; i < count; ++i) t.right(destination[i] == t.value_at(place_argument, i));
 }
 
 }  // namespace stripline::edges

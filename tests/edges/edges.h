@@ -67,15 +67,20 @@ struct Call {
   std::vector<Argument> arguments;
   void (*make)(Trial& trial) = nullptr;
   std::vector<Kind> may_pass = {};  ///< kinds that are wrong elsewhere, and valid here
+  /// Ranks have joined with thread_mode::injecting, and are on the real clock.
+  bool injects = false;
 };
 
 /// The whole table.
 std::vector<Call> all_calls();
 void add_memory_calls(std::vector<Call>& calls);
+void add_injection_calls(std::vector<Call>& calls);
 void add_message_calls(std::vector<Call>& calls);
 void add_collective_calls(std::vector<Call>& calls);
 void add_array_calls(std::vector<Call>& calls);
 void add_mechanism_calls(std::vector<Call>& calls);
+void add_worker_calls(std::vector<Call>& calls);
+void add_moved_calls(std::vector<Call>& calls);
 
 /// The arguments of one trial, and the job in which the call is made.
 struct Case {
@@ -84,13 +89,13 @@ struct Case {
   From from = From::program;
   bool disagree = false;  ///< only rank 1 makes a collective call with these arguments
   bool debug = false;     ///< Options::debug
-  bool network = false;   ///< an emulated network; else mapped memory
+  bool network = false;   ///< an emulated network, or tcp if the call injects; else mapped memory
 };
 std::string text(const Case& one, const Call& call);
 
 /// Every call from each place, and with each kind of each argument while the others are usual. One
 /// case in `mapped_interval` has mapped memory, for which ranks are threads and start a hundred
-/// times slower.
+/// times slower, as they do for all calls that inject.
 std::vector<Case> systematic_cases(const std::vector<Call>& calls, uint64_t mapped_interval);
 /// A random combination of arguments, place and job, which the seed decides.
 Case random_case(const std::vector<Call>& calls, uint64_t mapped_interval, uint64_t seed);
@@ -156,5 +161,10 @@ class Trial {
   uint32_t handler_ = 0;
   bool done_ = false;
 };
+
+/// The elements at a place argument are those of `source`.
+void expect_stored(Trial& t, size_t place_argument, const uint64_t* source, size_t count);
+/// `destination` has the initial elements at a place argument.
+void expect_fetched(Trial& t, size_t place_argument, const uint64_t* destination, size_t count);
 
 }  // namespace stripline::edges

@@ -1,5 +1,5 @@
 // Calls of update.h, gather.h, gather_plan.h, cached_gather.h, indirect.h, sparse_matrix.h, loop.h,
-// nest.h, nest_template.h, wavefront.h, worker_team.h and shared_updates.h.
+// nest.h, nest_template.h and wavefront.h.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -13,11 +13,9 @@
 #include <stripline/loop.h>
 #include <stripline/nest.h>
 #include <stripline/nest_template.h>
-#include <stripline/shared_updates.h>
 #include <stripline/sparse_matrix.h>
 #include <stripline/update.h>
 #include <stripline/wavefront.h>
-#include <stripline/worker_team.h>
 
 #include "tests/edges/edges.h"
 
@@ -115,6 +113,22 @@ void add_gathers(std::vector<Call>& calls) {
          made->wait();
          t.right(made->value(1, 1) == Trial::first(0, 2));
        }});
+  // zero: no arrays; nonsense: a null pointer instead of the second one.
+  calls.push_back({"gather_plan.h", "GatherPlan", true, {array, array, option}, [](Trial& t) {
+                     const std::vector<uint64_t> index = {1, 2};
+                     auto made = GatherPlan<uint64_t>::create(t.elements, index, {.vectors = 2});
+                     if (!made.ok()) return t.refused(made.error());
+                     const std::array<shared_array<uint64_t>, 2> of = {t.handle(0), t.handle(1)};
+                     std::vector<const shared_array<uint64_t>*> arrays;
+                     if (t.kind(2) != Kind::zero) arrays = {&of[0], &of[1]};
+                     if (t.kind(2) == Kind::nonsense) arrays[1] = nullptr;
+                     size_t visits = 0;
+                     made->for_each(arrays, [&](size_t i, const gathered_values<uint64_t>& values) {
+                       ++visits;
+                       t.right(values[0] == Trial::first(0, index[i]) && values[1] == values[0]);
+                     });
+                     t.right(visits == index.size());
+                   }});
   calls.push_back({"gather_plan.h", "GatherPlan", true, {option}, [](Trial& t) {
                      const std::vector<uint64_t> index = {1, 2};
                      auto made = GatherPlan<uint64_t>::create(t.elements, index);
@@ -154,6 +168,29 @@ void add_gathers(std::vector<Call>& calls) {
                      const auto values = gather(t.handle(0), index);
                      t.right(values.size() == 3 && values[2] == Trial::first(0, t.element(1)));
                    }});
+  calls.push_back(
+      {"gather.h", "gather", true, {option}, [](Trial& t) {
+         const std::vector<uint64_t> index = {1, 2};
+         GatherOptions options;
+         options.vectors = t.kind(0) == Kind::usual ? 1 : t.kind(0) == Kind::zero ? 0 : 200;
+         t.right(gather(t.elements, index, options)[1] == Trial::first(0, 2));
+       }});
+  // Two arrays by the same line, which is one place. nonsense: values are read that the second
+  // gather has replaced, which debug mode finds.
+  calls.push_back({"gather.h",
+                   "gather",
+                   true,
+                   {array, option},
+                   [](Trial& t) {
+                     const std::vector<uint64_t> index = {3};
+                     const auto of = [&index](const auto& x) { return gather(x, index); };
+                     const gathered<uint64_t> first = of(t.handle(0));
+                     t.right(first[0] == Trial::first(0, 3));
+                     const gathered<uint64_t> second = of(t.elements);
+                     t.right((t.kind(1) == Kind::nonsense ? first : second)[0] ==
+                             Trial::first(0, 3));
+                   },
+                   {Kind::nonsense}});
   calls.push_back({"indirect.h", "for_each_indirect", true, {array, element}, [](Trial& t) {
                      const std::vector<uint64_t> index = index_of(t, 1);
                      uint64_t sum = 0;
@@ -326,52 +363,12 @@ void add_loops(std::vector<Call>& calls) {
                    }});
 }
 
-void add_workers(std::vector<Call>& calls) {
-  calls.push_back({"worker_team.h",
-                   "thread_workers",
-                   false,
-                   {option},
-                   [](Trial& t) {
-                     thread_workers threads(t.kind(0) == Kind::zero ? 1 : 2);
-                     std::array<uint64_t, 2> of{};
-                     threads.run([&](worker_team& team) {
-                       of[team.index()] = team.allgather(team.index())[0] + 1;
-                     });
-                     t.right(of[0] == 1);
-                   },
-                   {Kind::nonsense}});
-  calls.push_back({"worker_team.h", "node_workers", true, {}, [](Trial& t) {
-                     const auto made = node_workers(t.context);
-                     // Ranks on the virtual clock do not run at the same time.
-                     t.right(made.ok() == t.context.is_local(t.other));
-                     t.right(!made.ok() || (*made)->count() == Trial::kRanks);
-                   }});
-  calls.push_back({"shared_updates.h", "update", false, {element, memory}, [](Trial& t) {
-                     Status status;
-                     thread_workers threads(1);
-                     threads.run([&](worker_team& team) {
-                       const std::span<uint64_t> cells(t.memory(1), Trial::kElements);
-                       auto made = SharedUpdates<uint64_t, op_add>::create(team, cells);
-                       if (!made.ok()) {
-                         status = made.error();
-                         return;
-                       }
-                       made->update(t.element(0), 2);
-                       made->finish();
-                       t.right(t.own[t.element(0)] == 5000 + t.element(0) + 2);
-                       t.own[t.element(0)] -= 2;
-                     });
-                     if (!status.ok()) t.refused(status.error());
-                   }});
-}
-
 }  // namespace
 
 void add_mechanism_calls(std::vector<Call>& calls) {
   add_updates(calls);
   add_gathers(calls);
   add_loops(calls);
-  add_workers(calls);
 }
 
 }  // namespace stripline::edges

@@ -1,4 +1,4 @@
-// Calls of context.h, memory_use.h, atomic.h, injection.h, bulk.h, fine.h, vis.h, indexed_list.h,
+// Calls of context.h, global_ptr.h, memory_use.h, atomic.h, bulk.h, fine.h, vis.h, indexed_list.h,
 // strict.h and lock.h: memory and one-sided operations.
 #include <algorithm>
 #include <array>
@@ -12,7 +12,6 @@
 #include <stripline/bulk.h>
 #include <stripline/fine.h>
 #include <stripline/indexed_list.h>
-#include <stripline/injection.h>
 #include <stripline/lock.h>
 #include <stripline/memory_use.h>
 #include <stripline/strict.h>
@@ -24,17 +23,6 @@ namespace stripline::edges {
 namespace {
 
 using enum Argument;
-
-// The elements at `place` are those of `source`.
-void expect_stored(Trial& t, size_t place_argument, const uint64_t* source, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    t.right(t.context.rget(t.place(place_argument) + static_cast<std::ptrdiff_t>(i)) == source[i]);
-  }
-}
-
-void expect_fetched(Trial& t, size_t place_argument, const uint64_t* destination, size_t count) {
-  for (size_t i = 0; i < count; ++i) t.right(destination[i] == t.value_at(place_argument, i));
-}
 
 global_ptr<uint64_t> flag_of(Trial& t, global_ptr<uint64_t> place) {
   return {place.where(), t.array.offset() + (Trial::kElements - 1) * sizeof(uint64_t)};
@@ -114,10 +102,6 @@ void add_one_sided(std::vector<Call>& calls) {
                      t.context.progress();
                      t.right(t.context.now_s() >= 0 && t.context.am_max_bytes() > 0);
                      t.right(t.context.work() == nullptr);
-                   }});
-  calls.push_back({"injection.h", "injection_context::open", false, {}, [](Trial& t) {
-                     const auto made = injection_context::open(t.context);
-                     t.right(!made.ok() && made.error().code() == ErrorCode::failed_precondition);
                    }});
   calls.push_back({"memory_use.h", "memory_use", false, {}, [](Trial& t) {
                      t.right(memory_use(t.context).segment_bytes >= Trial::kSegmentBytes);
@@ -317,6 +301,38 @@ void add_atomics(std::vector<Call>& calls) {
                    }});
 }
 
+void add_pointers(std::vector<Call>& calls) {
+  calls.push_back({"global_ptr.h", "rget", false, {place, count}, [](Trial& t) {
+                     // Some elements on; back from what is near the end of the array, and from
+                     // below the segment, where elements on would be in it.
+                     const global_ptr<uint64_t> from = t.place(0);
+                     const bool back = t.kind(0) == Kind::largest || t.kind(0) == Kind::nonsense;
+                     const auto n = back ? -static_cast<std::ptrdiff_t>(t.count(1))
+                                         : static_cast<std::ptrdiff_t>(t.count(1));
+                     const global_ptr<uint64_t> to = from + n;
+                     t.right(to.where() == from.where() && to - n == from);
+                     t.right(to - from == n || t.kind(1) == Kind::nonsense || from.is_null());
+                     const uint64_t expected =
+                         t.value_at(0, 0) + static_cast<uint64_t>(from.is_null() ? 0 : n);
+                     t.right(t.context.rget(to) == expected);
+                   }});
+  calls.push_back({"global_ptr.h", "rget", false, {rank, option}, [](Trial& t) {
+                     // usual: element 3 of the rank; zero: the first; nonsense: beyond what 44 bits
+                     // hold.
+                     const uint64_t element = t.kind(1) == Kind::usual ? 3 : 0;
+                     const uint64_t offset =
+                         t.array.offset() + element * sizeof(uint64_t) +
+                         (t.kind(1) == Kind::nonsense ? uint64_t{1} << kOffsetBits : 0);
+                     const global_ptr<uint64_t> there(t.rank(0), offset);
+                     t.right(there.where() == std::min(t.rank(0), kMaxRanks - 1));
+                     // Symmetric memory of two ranks: the elements between the offsets.
+                     t.right(there - t.context.on_rank(t.array, t.other) ==
+                                 static_cast<std::ptrdiff_t>(element) ||
+                             t.kind(1) == Kind::nonsense);
+                     t.right(t.context.rget(there) == Trial::first(t.rank(0), element));
+                   }});
+}
+
 // Strides in bytes: a column of `array` as 4 x 4 elements, and consecutive elements.
 constexpr std::array<std::ptrdiff_t, 1> kFar = {32};
 constexpr std::array<std::ptrdiff_t, 1> kNear = {8};
@@ -446,6 +462,7 @@ void add_memory_calls(std::vector<Call>& calls) {
   add_regions(calls);
   add_allocations(calls);
   add_loads(calls);
+  add_pointers(calls);
   add_atomics(calls);
   add_many_regions(calls);
   add_indexed(calls);

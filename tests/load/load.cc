@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -20,6 +21,7 @@
 #include <CLI/CLI.hpp>
 #include <grpcpp/grpcpp.h>
 
+#include "agent/assignment_runner.h"
 #include "agent/description.h"
 #include "base/command_line.h"
 #include "base/descriptors.h"
@@ -33,10 +35,12 @@
 #include "base/testing/processes.h"
 #include "base/whole_file.h"
 #include "optimizer/experiment/json.h"
+#include "proto/agent_protocol/wire.h"
 #include "server/clock.h"
 #include "server/process/initialise.h"
 #include "server/security/authority.h"
 #include "stripline/v1/access.grpc.pb.h"
+#include "stripline/v1/agents.pb.h"
 #include "stripline/v1/campaigns.grpc.pb.h"
 #include "stripline/v1/fleet.grpc.pb.h"
 #include "tests/load/campaign_request.h"
@@ -90,6 +94,52 @@ double cpu_s(pid_t pid) {
 double percentile(const std::vector<double>& sorted, double share) {
   if (sorted.empty()) return 0;
   return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
+// Processor time that an agent takes for a million samples: from what its worker writes to what is
+// sent, without the connection.
+double agent_s_per_million(uint32_t samples_per_point) {
+  experiment::Assignment work;
+  work.name = "campaigns/c1/runs/1";
+  work.fabric = "tcp";
+  work.ranks = 2;
+  work.deadline_s = 60;
+  work.points = {{kExperiment, "only", {{"n", int64_t{1}}}}};
+  const Json point = experiment::to_json(made_up(work.points[0], 1, samples_per_point));
+  const std::string line = Json{{"type", "samples"}, {"series", Json::array({point})}}.dump();
+  const auto text = std::make_shared<const std::string>(experiment::to_json(work).dump());
+  Assignment given;
+  given.id = {work.name, 1};
+  given.lease_s = 10;
+  given.assignment_json = text;
+  given.ranks = {0};
+  given.rank_nodes = {"a", "b"};
+  given.join_timeout_s = 60;
+  given.job_id = "load";
+  agent::AssignmentRunner runner(given, "a");
+  runner.start(0);
+  constexpr uint64_t kSamples = 1'000'000;
+  const auto thread_s = [] {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  };
+  size_t bytes = 0;
+  uint64_t sent = 0;
+  const double begin_s = thread_s();
+  for (uint64_t samples = 0; samples < kSamples; samples += samples_per_point) {
+    runner.on_worker_line(0, 0, line);
+    runner.flush();
+    for (const agent::Action& action : runner.take_actions()) {
+      const auto* message = std::get_if<agent::TellServer>(&action);
+      if (message == nullptr || !std::holds_alternative<SampleBatch>(message->message)) continue;
+      bytes += to_wire(message->message).SerializeAsString().size();
+      runner.on_ack(++sent);
+    }
+  }
+  const double took_s = thread_s() - begin_s;
+  if (bytes < line.size()) give_up("an agent does not pass samples on");
+  return took_s;
 }
 
 class Load {
@@ -211,13 +261,13 @@ class Load {
   std::string authority_pem() const { return read_file(data() / "tls" / "authority.pem"); }
 
   // One experiment with as many points as a run sends, beside those of a real node.
-  agent::Hello description() const {
+  Hello description() const {
     const auto real = need(agent::describe_node(executable_folder() + "/stripline-worker", 60));
     experiment::Experiment steady = declared(kExperiment);
     steady.factors = {numbers("n", points_of_run())};
     experiment::Experiment large = declared(kLargeExperiment);
     large.factors = {numbers("n", kLargeSide), numbers("m", kLargeSide)};
-    agent::Hello hello;
+    Hello hello;
     hello.agent_version = real.version;
     hello.fingerprint = real.fingerprint;
     hello.fabrics = {"tcp"};
@@ -254,15 +304,15 @@ class Load {
   void make_agents() {
     const auto authority = need(server::Authority::open(data(), server::unix_seconds()));
     const HostAndPort address = need(parse_host_and_port(server_.address()));
-    const agent::Hello hello = description();
+    const Hello hello = description();
     for (uint32_t i = 0; i < options_.agents; ++i) {
-      const agent::Hello one = named(hello, "n" + std::to_string(i));
+      const Hello one = named(hello, "n" + std::to_string(i));
       agents_.push_back(std::make_unique<LoadAgent>(address, identity_of(authority, one.node), one,
                                                     options_.pace, seen_, i + 1));
     }
   }
 
-  static agent::Hello named(agent::Hello hello, const std::string& node) {
+  static Hello named(Hello hello, const std::string& node) {
     hello.node = node;
     hello.instance_id = "load-" + node;
     return hello;
@@ -389,8 +439,20 @@ class Load {
   // Lets everybody work for this long.
   void be_steady(double seconds) {
     const Spent begin = spent();
+    const uint64_t samples = seen_.samples;
     turn_until([&] { return now_s() >= begin.at_s + seconds; }, seconds + kPatienceS);
+    steady_server_s_ += spent().server_s - begin.server_s;
+    steady_samples_ += seen_.samples - samples;
     print("samples for", begin);
+  }
+
+  // The database with its log.
+  uint64_t stored_bytes() const {
+    uint64_t bytes = 0;
+    for (const auto& file : std::filesystem::directory_iterator(data())) {
+      if (file.path().filename().string().starts_with("stripline.db")) bytes += file.file_size();
+    }
+    return bytes;
   }
 
   // Lets everybody work for this long, and looks at the server's memory now and then.
@@ -523,6 +585,15 @@ class Load {
     std::printf("the same across the restart     %8.2f s (most), of %zu batches\n",
                 percentile(delayed_s, 1), delayed_s.size());
     std::printf("server's memory at most         %8.1f MiB resident\n", server_.peak_mib());
+    std::printf(
+        "a million samples               %8.2f s of the server's processor time, %.2f s of an "
+        "agent's\n",
+        1e6 * steady_server_s_ / static_cast<double>(std::max<uint64_t>(1, steady_samples_)),
+        agent_s_per_million(options_.pace.samples_per_point));
+    std::printf(
+        "bytes in the store              %8.1f MiB, %.1f for each sample\n",
+        static_cast<double>(stored_bytes()) / (1 << 20),
+        static_cast<double>(stored_bytes()) / static_cast<double>(std::max<uint64_t>(1, stored)));
     std::printf("batches %zu, samples stored %llu, acknowledged %llu, runs lost %llu\n",
                 seen_.acknowledged.size(), static_cast<unsigned long long>(stored),
                 static_cast<unsigned long long>(seen_.samples),
@@ -538,6 +609,8 @@ class Load {
   std::vector<std::string> names_;
   double killed_s_ = 0;
   double back_s_ = 0;             // when all agents had come back
+  double steady_server_s_ = 0;    // its processor time while samples were sent, for heartbeats, too
+  uint64_t steady_samples_ = 0;   // acknowledged meanwhile
   std::vector<Resident> memory_;  // of a soak
 };
 

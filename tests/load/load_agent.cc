@@ -14,8 +14,20 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+experiment::SampleSeries made_up(const experiment::Point& point, uint32_t run, uint32_t samples) {
+  experiment::SampleSeries series;
+  series.point = point;
+  series.run = run;
+  series.verified = true;
+  for (uint32_t i = 0; i < samples; ++i) {
+    series.values.push_back(1.2345678901234e-6 * (i + 1));
+    series.timestamps_s.push_back(0.123456789 * (i + 1));
+  }
+  return series;
+}
+
 LoadAgent::LoadAgent(const HostAndPort& server, const std::filesystem::path& identity_file,
-                     agent::Hello hello, const Pace& pace, Seen& seen, uint64_t seed)
+                     Hello hello, const Pace& pace, Seen& seen, uint64_t seed)
     : hello_(std::move(hello)),
       pace_(pace),
       seen_(seen),
@@ -39,7 +51,7 @@ double LoadAgent::next_event_s() const {
 void LoadAgent::follow(const agent::SessionStep& step) {
   if (step.close_link) link_->abandon();
   if (step.open_link) {
-    hello_.assignment = work_ ? work_->order.id : agent::AssignmentId{};
+    hello_.assignment = work_ ? work_->order.id : AssignmentId{};
     link_->open(hello_);
   }
   if (step.became_live) {
@@ -48,21 +60,21 @@ void LoadAgent::follow(const agent::SessionStep& step) {
   }
   if (step.heartbeat) {
     const bool working = work_ && !work_->finished;
-    link_->send(agent::Heartbeat{working ? work_->order.id : agent::AssignmentId{}});
+    link_->send(Heartbeat{working ? work_->order.id : AssignmentId{}});
   }
 }
 
 // Says what the server may not have heard.
 void LoadAgent::resume() {
   if (!work_) return;
-  const agent::AssignmentId& id = work_->order.id;
+  const AssignmentId& id = work_->order.id;
   if (work_->finished) {
-    link_->send(agent::AssignmentUpdate{id, agent::AssignmentUpdate::State::finished, "", ""});
+    link_->send(AssignmentUpdate{id, AssignmentUpdate::State::finished, "", ""});
     return;
   }
-  link_->send(agent::AssignmentUpdate{id, agent::AssignmentUpdate::State::running, "", ""});
+  link_->send(AssignmentUpdate{id, AssignmentUpdate::State::running, "", ""});
   if (!work_->ready) {
-    for (const uint32_t rank : work_->order.ranks) link_->send(agent::GroupJoin{id, rank, "-"});
+    for (const uint32_t rank : work_->order.ranks) link_->send(GroupJoin{id, rank, "-"});
   }
   for (const Sent& sent : work_->unacknowledged) link_->send(sent.batch);
 }
@@ -71,18 +83,17 @@ void LoadAgent::on_event(const agent::LinkEvent& event) {
   if (const auto* closed = std::get_if<agent::LinkClosed>(&event)) {
     return follow(session_.on_closed(now_s(), closed->error, closed->reason));
   }
-  std::visit([this](const auto& message) { handle(message); },
-             std::get<agent::ServerMessage>(event));
+  std::visit([this](const auto& message) { handle(message); }, std::get<ServerMessage>(event));
 }
 
-void LoadAgent::handle(const agent::HelloAck& ack) {
+void LoadAgent::handle(const HelloAck& ack) {
   follow(session_.on_hello_ack(now_s(), ack.protocol, ack.heartbeat_interval_s,
                                ack.reconnect_spread_s));
 }
 
-void LoadAgent::handle(const agent::Assignment& order) {
+void LoadAgent::handle(const Assignment& order) {
   if (is_mine(order.id)) return;
-  const auto json = parse_json(order.assignment_json, "order");
+  const auto json = parse_json(*order.assignment_json, "order");
   auto plan = json.ok() ? experiment::assignment_from_json(*json) : json.error();
   if (!plan.ok()) return;  // The run is lost, and counted below when it comes again.
   if (order.id.fence > 1) ++seen_.runs_lost;
@@ -94,24 +105,24 @@ void LoadAgent::handle(const agent::Assignment& order) {
   resume();
 }
 
-void LoadAgent::handle(const agent::GroupReady& ready) {
+void LoadAgent::handle(const GroupReady& ready) {
   if (!is_mine(ready.assignment) || work_->ready) return;
   work_->ready = true;
   work_->next_s = now_s();
   finish_when_done();
 }
 
-void LoadAgent::handle(const agent::CancelAssignment& cancel) {
+void LoadAgent::handle(const CancelAssignment& cancel) {
   if (is_mine(cancel.assignment)) {
     if (work_->finished) return resume();
     ++seen_.runs_lost;
     work_.reset();
   }
-  link_->send(agent::AssignmentUpdate{cancel.assignment, agent::AssignmentUpdate::State::cancelled,
-                                      "", cancel.message});
+  link_->send(
+      AssignmentUpdate{cancel.assignment, AssignmentUpdate::State::cancelled, "", cancel.message});
 }
 
-void LoadAgent::handle(const agent::SampleAck& ack) {
+void LoadAgent::handle(const SampleAck& ack) {
   if (!is_mine(ack.assignment)) return;
   const double now = now_s();
   auto& sent = work_->unacknowledged;
@@ -128,14 +139,8 @@ bool LoadAgent::has_points_left() const {
 }
 
 void LoadAgent::send_point(double now) {
-  experiment::SampleSeries series;
-  series.point = work_->plan.points[work_->batches];
-  series.run = work_->plan.run;
-  series.verified = true;
-  for (uint32_t i = 0; i < pace_.samples_per_point; ++i) {
-    series.values.push_back(1.2345678901234e-6 * (i + 1));
-    series.timestamps_s.push_back(0.123456789 * (i + 1));
-  }
+  const experiment::SampleSeries series =
+      made_up(work_->plan.points[work_->batches], work_->plan.run, pace_.samples_per_point);
   const auto data =
       std::make_shared<const std::string>(Json::array({experiment::to_json(series)}).dump());
   const auto points = static_cast<uint32_t>(work_->plan.points.size());
@@ -152,8 +157,7 @@ void LoadAgent::finish_when_done() {
   }
   work_->finished = true;
   if (work_->samples) ++seen_.runs_finished;
-  link_->send(
-      agent::AssignmentUpdate{work_->order.id, agent::AssignmentUpdate::State::finished, "", ""});
+  link_->send(AssignmentUpdate{work_->order.id, AssignmentUpdate::State::finished, "", ""});
 }
 
 }  // namespace stripline::load

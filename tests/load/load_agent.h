@@ -13,10 +13,10 @@
 
 #include "agent/credentials.h"
 #include "agent/link.h"
-#include "agent/messages.h"
 #include "agent/session.h"
 #include "base/host_and_port.h"
 #include "optimizer/experiment/experiment.h"
+#include "proto/agent_protocol/messages.h"
 
 namespace stripline::load {
 
@@ -42,11 +42,14 @@ struct Seen {
   uint64_t runs_lost = 0;  ///< taken away, or given out again
 };
 
+/// What is sent of a point: samples as long as real ones are.
+experiment::SampleSeries made_up(const experiment::Point& point, uint32_t run, uint32_t samples);
+
 class LoadAgent {
  public:
   /// `hello` is what all of them say beside their names. `seen` must outlive it.
-  LoadAgent(const HostAndPort& server, const std::filesystem::path& identity_file,
-            agent::Hello hello, const Pace& pace, Seen& seen, uint64_t seed);
+  LoadAgent(const HostAndPort& server, const std::filesystem::path& identity_file, Hello hello,
+            const Pace& pace, Seen& seen, uint64_t seed);
 
   /// Does what is due, and takes what has come.
   void turn();
@@ -59,11 +62,11 @@ class LoadAgent {
 
  private:
   struct Sent {
-    agent::SampleBatch batch;
+    SampleBatch batch;
     Acknowledged times;  // the last of them is not known yet
   };
   struct Work {
-    agent::Assignment order;
+    Assignment order;
     experiment::Assignment plan;
     bool samples = false;  // it has rank 0
     bool ready = false;
@@ -76,21 +79,21 @@ class LoadAgent {
   void follow(const agent::SessionStep& step);
   void resume();
   void on_event(const agent::LinkEvent& event);
-  void handle(const agent::HelloAck& ack);
-  void handle(const agent::Assignment& order);
-  void handle(const agent::GroupReady& ready);
-  void handle(const agent::CancelAssignment& cancel);
-  void handle(const agent::SampleAck& ack);
-  void handle(const agent::NewCertificate& /*answer*/) {}
+  void handle(const HelloAck& ack);
+  void handle(const Assignment& order);
+  void handle(const GroupReady& ready);
+  void handle(const CancelAssignment& cancel);
+  void handle(const SampleAck& ack);
+  void handle(const NewCertificate& /*answer*/) {}
   // Nothing is run here that could use a model.
-  void handle(const agent::ModelOffer& /*offer*/) {}
-  void handle(const agent::ModelWithdrawal& /*withdrawal*/) {}
+  void handle(const ModelOffer& /*offer*/) {}
+  void handle(const ModelWithdrawal& /*withdrawal*/) {}
   bool has_points_left() const;
   void send_point(double now);
   void finish_when_done();
-  bool is_mine(const agent::AssignmentId& id) const { return work_ && work_->order.id == id; }
+  bool is_mine(const AssignmentId& id) const { return work_ && work_->order.id == id; }
 
-  agent::Hello hello_;
+  Hello hello_;
   Pace pace_;
   Seen& seen_;
   agent::Session session_;

@@ -259,7 +259,7 @@ void Visitors::attack_as_node(const std::stop_token& stop) {
   lower_priority();
   const agent::Credentials credentials(visited_.node_identity);
   agent::Link link({visited_.agents}, credentials);
-  const agent::AssignmentId foreign{"campaigns/c3/runs/1", 1};
+  const AssignmentId foreign{"campaigns/c3/runs/1", 1};
   const auto samples = std::make_shared<const std::string>(std::string(size_t{100} << 10, '['));
   const std::string report(size_t{100} << 10, 'r');
   while (!stop.stop_requested()) {
@@ -269,11 +269,10 @@ void Visitors::attack_as_node(const std::stop_token& stop) {
     for (bool open = true; open && now_s() < end_s && !stop.stop_requested();) {
       // What the server does not take is not piled up here.
       if (link.is_drained()) {
-        link.send(agent::Heartbeat{foreign});
-        link.send(agent::SampleBatch{foreign, ++seq, samples, 1, 1});
-        link.send(agent::FeedbackReport{report});
-        link.send(agent::AssignmentUpdate{foreign, agent::AssignmentUpdate::State::failed,
-                                          "internal", report});
+        link.send(Heartbeat{foreign});
+        link.send(SampleBatch{foreign, ++seq, samples, 1, 1});
+        link.send(FeedbackReport{report});
+        link.send(AssignmentUpdate{foreign, AssignmentUpdate::State::failed, "internal", report});
       }
       pollfd waits{link.fd(), link.poll_events(), 0};
       if (::poll(&waits, 1, 10) > 0) link.on_ready();

@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "agent/messages.h"
 #include "base/host_and_port.h"
+#include "proto/agent_protocol/messages.h"
 
 namespace stripline::load {
 
@@ -29,7 +29,7 @@ struct Visited {
   std::string viewer_secret;
   std::string operator_secret;
   std::filesystem::path node_identity;  ///< of the node `hello` names
-  agent::Hello hello;
+  Hello hello;
   /// Two campaigns with many planned points: "c1", "c2".
   std::array<std::string, 2> large_campaigns;
   /// An experiment of many points, which the operator asks to be planned.

@@ -62,8 +62,10 @@ class CampaignEstimateSampledPairs(TypedDict, total=False):
 
 
 class CampaignSpec(TypedDict, total=False):
+    accept_untried: bool
     clock: str
     cluster: str
+    commutative_only: bool
     effort: str  # EFFORT_UNSPECIFIED, BUDGETED, FULL
     experiments: List[str]
     fabric: str
@@ -78,6 +80,8 @@ class CampaignSpec(TypedDict, total=False):
     same_node: List[str]
     seed: str
     time_budget_s: float
+    tune_path: str
+    tune_ranks: str
     when_busy: str
     width: float
 
@@ -439,6 +443,7 @@ class Validation(TypedDict, total=False):
     over_untuned: float
     over_untuned_low: float
     points: str
+    settings: "ValidationSettings"
     time: str
     times: List["ValidationTimes"]
     worst_loss: str
@@ -451,6 +456,11 @@ class ValidationKind(TypedDict, total=False):
     kind: str
     mean_regret: float
     worst_regret: float
+
+
+class ValidationSettings(TypedDict, total=False):
+    probe_factor: float
+    validated: bool
 
 
 class ValidationTimes(TypedDict, total=False):

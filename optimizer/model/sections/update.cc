@@ -13,6 +13,7 @@ std::string update_text(const TunedModel& model) {
     const std::string span = bytes_text(point.span_bytes);
     table.add(span, "into a buffer", point.append_s, time_text);
     table.add(span, "merged in a table", point.merge_s, time_text);
+    table.add(span, "not found in a table", point.miss_s, time_text);
     table.add(span, "to its cell", point.apply_s, time_text);
   }
   table.add("", "atomic of the fabric", model.update->provider_s, time_text);
@@ -30,7 +31,9 @@ Section update_section() {
                 "of the memory that updates go to at random"),
        required("append_s", &UpdatePoint::append_s, seconds(), "to the end of one of many buffers"),
        required("merge_s", &UpdatePoint::merge_s, seconds(), "into a table of cells"),
-       required("apply_s", &UpdatePoint::apply_s, seconds(), "from a message to its cell")});
+       required("apply_s", &UpdatePoint::apply_s, seconds(), "from a message to its cell"),
+       optional("miss_s", &UpdatePoint::miss_s, seconds(),
+                "into a table of cells that has none of its cell")});
   const auto form = object<UpdateModel>(
       nullptr,
       {required(

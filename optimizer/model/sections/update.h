@@ -16,8 +16,10 @@ struct Section;
 struct UpdatePoint {
   uint64_t span_bytes = 0;
   Parameter append_s;  ///< written to the end of one of many buffers
-  Parameter merge_s;   ///< into a table of cells, where it may find an update of the same cell
+  Parameter merge_s;   ///< into a table of cells, where it mostly finds an update of the same cell
   Parameter apply_s;   ///< from a message to its cell
+  /// Into that table, where it finds none; absent: as if it found one.
+  std::optional<Parameter> miss_s{};
 };
 
 struct UpdateModel {

@@ -128,6 +128,65 @@ std::vector<Candidate> candidates(Collective collective) {
   return all;
 }
 
+namespace {
+
+// What ends with the words of a description, in their order. Its lines have been put together: a
+// word is followed by blanks and "- Force" or "- Internal", and preceded by the text of the one
+// before.
+std::vector<std::string_view> words_described(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (size_t at = line.find("- "); at != std::string_view::npos; at = line.find("- ", at + 1)) {
+    const std::string_view behind = line.substr(at + 2);
+    if (!behind.starts_with("Force") && !behind.starts_with("Internal")) continue;
+    const std::string_view before = line.substr(0, at);
+    const size_t end = before.find_last_not_of(' ');
+    if (end == std::string_view::npos || end + 1 == before.size()) continue;
+    words.push_back(before.substr(0, end + 1));
+  }
+  return words;
+}
+
+// "brucks" does not end "k_brucks".
+bool ends_with_word(std::string_view text, std::string_view word) {
+  if (!text.ends_with(word)) return false;
+  text.remove_suffix(word.size());
+  return text.empty() || text.back() != '_';
+}
+
+// The line of a variable: "NAME =0\tSCOPE...", where it is described.
+std::string_view line_of(std::string_view output, const std::string& variable) {
+  for (size_t at = output.find(variable); at != std::string_view::npos;
+       at = output.find(variable, at + 1)) {
+    const std::string_view line = output.substr(at, output.substr(at).find('\n'));
+    const std::string_view rest = line.substr(variable.size());
+    const bool whole = rest.starts_with('=') || rest.starts_with(' ');
+    if (whole && !words_described(line).empty()) return line;
+  }
+  return {};
+}
+
+}  // namespace
+
+Renumbering renumbering(std::string_view mpivars) {
+  Renumbering result;
+  for (const Collective collective : kCollectives) {
+    const std::string variable = variable_of(collective);
+    const auto words = words_described(line_of(mpivars, variable));
+    for (const Candidate& candidate : candidates(collective)) {
+      const std::string_view word = candidate.id == 0 ? "auto" : std::string_view(candidate.name);
+      const auto found = std::ranges::find_if(
+          words, [&](std::string_view text) { return ends_with_word(text, word); });
+      const auto number = static_cast<int64_t>(found - words.begin());
+      if (found == words.end()) {
+        result.unknown.insert(variable);
+      } else if (number != candidate.id) {
+        result.numbers[{variable, candidate.id}] = number;
+      }
+    }
+  }
+  return result;
+}
+
 const Target& target() {
   static const Target kTarget{.name = "mpich",
                               .title = "MPICH",

@@ -35,6 +35,35 @@ TEST(Mpich, EachCandidateIsAWordOfItsVariable) {
   }
 }
 
+TEST(Mpich, NumbersOfAnotherVersionAreReadFromItsDescriptions) {
+  // As mpivars prints them: lines of a description are put together.
+  const auto found = renumbering(
+      "\tMPIR_CVAR_IBCAST_INTRA_ALGORITHM=0\tSCOPE\tVariableauto - Internal selection\n"
+      "\tMPIR_CVAR_BCAST_INTRA_ALGORITHM =0\tSCOPE\tVariable to select bcast algorithmauto - "
+      "Internal algorithm selectionbinomial                             - Force Binomial Treenb "
+      "  - Force nonblocking algorithmsmp - Force smptree    - Force Tree"
+      "scatter_recursive_doubling_allgather - Force itscatter_ring_allgather - Force it\n"
+      "\tMPIR_CVAR_ALLGATHER_INTRA_ALGORITHM=0\tSCOPE\talgorithmauto - Internalk_brucks - Force it"
+      "brucks - Force itnb - Force itrecursive_doubling - Force itring - Force it\n"
+      "\tMPIR_CVAR_GATHER_INTRA_ALGORITHM=0\tSCOPE\talgorithmauto - Internalnb - Force it\n"
+      "\tMPIR_CVAR_BCAST_INTRA_ALGORITHM :\tSCOPE\n");
+  using Numbers = std::map<std::pair<std::string, int64_t>, int64_t>;
+  const std::string bcast = "MPIR_CVAR_BCAST_INTRA_ALGORITHM";
+  const std::string allgather = "MPIR_CVAR_ALLGATHER_INTRA_ALGORITHM";
+  EXPECT_EQ(found.numbers, (Numbers{{{bcast, 4}, 5},
+                                    {{bcast, 5}, 6},
+                                    {{allgather, 1}, 2},
+                                    {{allgather, 2}, 3},
+                                    {{allgather, 3}, 4},
+                                    {{allgather, 4}, 5},
+                                    {{"MPIR_CVAR_GATHER_INTRA_ALGORITHM", 2}, 1}}));
+  // A word is missing, or the variable is.
+  EXPECT_TRUE(found.unknown.contains("MPIR_CVAR_GATHER_INTRA_ALGORITHM"));
+  EXPECT_TRUE(found.unknown.contains("MPIR_CVAR_SCAN_INTRA_ALGORITHM"));
+  EXPECT_FALSE(found.unknown.contains(bcast));
+  EXPECT_FALSE(found.unknown.contains(allgather));
+}
+
 TEST(Mpich, PowersOfTwoAreForAlgorithmsThatAbortOtherwise) {
   const std::map<Collective, std::string> restricted = {
       {Collective::allgather, "recursive_doubling"},

@@ -95,8 +95,9 @@ bool has_average(std::string_view collective) {
 }
 
 // True if MPICH has the condition, with this operator and value, for the collective.
-bool is_known(const Condition& one, std::string_view collective) {
+bool is_known(const Condition& one, std::string_view collective, Grammar grammar) {
   const auto& [name, operation, value] = one;
+  const bool later = grammar != Grammar::v4_0;
   const bool number = number_of(value).has_value();
   const bool equal = operation == "=";
   if (name == "comm_type") return equal && is_one_of(value, {"intra", "inter"});
@@ -112,7 +113,10 @@ bool is_known(const Condition& one, std::string_view collective) {
     if (equal) return value == "any";
     return operation == "<=" ? number : value == "pow2";
   }
-  if (name == "comm_avg_ppn") return operation == "<=" && number;
+  if (name == "per_proc_msg_size") {
+    return later && has_average(collective) && (equal ? value == "any" : number);
+  }
+  if (name == "comm_avg_ppn") return (operation == "<=" || (later && operation == "<")) && number;
   if (name == "is_block_regular" && !collective.ends_with("reduce_scatter")) return false;
   return equal && is_one_of(value, {"yes", "no"}) &&
          is_one_of(name, {"is_commutative", "is_op_built_in", "is_sendbuf_inplace",
@@ -126,11 +130,19 @@ std::string function_prefix(std::string_view collective) {
   return "MPIR_" + name + "_";
 }
 
+// csel_container.c of 4.1 to 4.3.
+bool is_later_parameter(std::string_view name) {
+  return is_one_of(
+      name, {"is_non_blocking", "topo_overhead", "topo_diff_groups", "topo_diff_switches",
+             "topo_same_switches", "recv_pre_posted", "buffer_per_child", "maxbytes", "bblock",
+             "batch_size", "radix", "per_nbr_buffer", "single_phase_recv", "throttle"});
+}
+
 // A checked walk over conditions. `depth` bounds it.
 class Checker {
  public:
-  Checker(std::string_view what, std::string_view collective)
-      : what_(what), collective_(collective) {}
+  Checker(std::string_view what, std::string_view collective, Grammar grammar)
+      : what_(what), collective_(collective), grammar_(grammar) {}
 
   Status check(const Selection& node, int depth) const {
     if (!node.is_object() || node.empty()) {
@@ -140,8 +152,8 @@ class Checker {
     if (node.begin().key().starts_with("algorithm=")) return check_leaf(node);
     for (const auto& [key, below] : node.items()) {
       const auto condition = condition_of(key);
-      if (!condition || !is_known(*condition, collective_)) {
-        return complain(quoted_text(key) + " is not a condition that MPICH 4.0 has for it");
+      if (!condition || !is_known(*condition, collective_, grammar_)) {
+        return complain(quoted_text(key) + " is not a condition that this MPICH has for it");
       }
       STRIPLINE_RETURN_IF_ERROR(check(below, depth + 1));
     }
@@ -166,7 +178,8 @@ class Checker {
     for (const auto& [key, below] : parameters.items()) {
       const auto parameter = condition_of(key);
       const bool known = parameter && parameter->operation == "=" &&
-                         is_one_of(parameter->name, {"k", "chunk_size", "tree_type"});
+                         (is_one_of(parameter->name, {"k", "chunk_size", "tree_type"}) ||
+                          (grammar_ != Grammar::v4_0 && is_later_parameter(parameter->name)));
       if (!known) return complain(quoted_text(key) + " is not a parameter of an algorithm");
     }
     return {};
@@ -194,6 +207,7 @@ class Checker {
 
   std::string_view what_;
   std::string_view collective_;
+  Grammar grammar_;
 };
 
 bool holds(const Condition& one, const Call& call) {
@@ -201,6 +215,7 @@ bool holds(const Condition& one, const Call& call) {
   const std::string_view value = one.value;
   if (value == "any") return true;
   const auto number = number_of(value).value_or(0);
+  const uint32_t of_node = call.ranks_per_node == 0 ? call.ranks : call.ranks_per_node;
   const auto compares = [&](uint64_t given) {
     return one.operation == "<=" ? given <= number : given < number;
   };
@@ -208,15 +223,16 @@ bool holds(const Condition& one, const Call& call) {
   if (name == "comm_type") return value == "intra";
   if (name == "comm_size") {
     if (value == "pow2") return std::has_single_bit(call.ranks);
-    return value == "node_comm_size" || compares(call.ranks);
+    return value == "node_comm_size" ? of_node == call.ranks : compares(call.ranks);
   }
-  if (name == "comm_hierarchy") return false;
+  if (name == "comm_hierarchy") return value == "parent" && of_node > 1 && of_node < call.ranks;
   if (name == "avg_msg_size") return compares(call.average_bytes);
   if (name == "total_msg_size") return compares(call.total_bytes);
+  if (name == "per_proc_msg_size") return compares(call.average_bytes / call.ranks);
   if (name == "count") {
     return value == "pow2" ? call.count < std::bit_floor(call.ranks) : compares(call.count);
   }
-  if (name == "comm_avg_ppn") return compares(call.ranks);
+  if (name == "comm_avg_ppn") return compares(of_node);
   if (name == "is_commutative") return is(call.commutative);
   if (name == "is_op_built_in") return is(call.built_in);
   if (name == "is_sendbuf_inplace") return is(call.in_place);
@@ -279,13 +295,34 @@ Selection by_size(Collective collective, const RankRules& rules, const Selection
   return sizes;
 }
 
+// The same where ranks are on nodes as they were when it was measured.
+Selection by_nodes(uint32_t ranks, bool one_node, Selection chosen, const Selection& before) {
+  Selection both = Selection::object();
+  if (one_node) {
+    both[at_most("comm_avg_ppn", ranks - 1)] = before;
+    both["comm_size=any"] = std::move(chosen);
+  } else {
+    both[at_most("comm_avg_ppn", 1)] = std::move(chosen);
+    both["comm_size=any"] = before;
+  }
+  return both;
+}
+
 }  // namespace
+
+Result<Grammar> grammar_of(const Version& version) {
+  const auto [first, second, third] = version.numbers;
+  if (first == 4 && second == 0) return Grammar::v4_0;
+  if (first == 4 && second <= 3) return Grammar::v4_1;
+  return Error(ErrorCode::unimplemented, "selections of algorithms of MPICH " + to_string(version) +
+                                             " are not known here; there are 4.0 to 4.3");
+}
 
 std::span<const std::string_view> all_collectives() { return kAllCollectives; }
 
 bool has_average_size(Collective collective) { return has_average(to_string(collective)); }
 
-Result<Selection> read_selection(std::string_view text, std::string_view what) {
+Result<Selection> read_selection(std::string_view text, std::string_view what, Grammar grammar) {
   if (text.size() > kMostBytes) {
     return Error(ErrorCode::data_loss, std::string(what) + " is too large for a selection");
   }
@@ -309,7 +346,7 @@ Result<Selection> read_selection(std::string_view text, std::string_view what) {
       return Error(ErrorCode::data_loss,
                    std::string(what) + ": " + quoted_text(key) + " is not a collective of MPICH");
     }
-    STRIPLINE_RETURN_IF_ERROR(Checker(what, name).check(node, 0));
+    STRIPLINE_RETURN_IF_ERROR(Checker(what, name, grammar).check(node, 0));
   }
   for (const std::string_view name : kAllCollectives) {
     if (selection.contains("collective=" + std::string(name))) continue;
@@ -321,7 +358,7 @@ Result<Selection> read_selection(std::string_view text, std::string_view what) {
   return selection;
 }
 
-Result<std::string> own_selection(std::string_view library) {
+Result<std::string> own_selection(std::string_view library, Grammar grammar) {
   constexpr std::string_view kBegin = "{\"collective=";
   for (size_t at = library.find(kBegin); at != std::string_view::npos;
        at = library.find(kBegin, at + 1)) {
@@ -330,13 +367,14 @@ Result<std::string> own_selection(std::string_view library) {
     std::string text(library.substr(at, end - at));
     // There are others, for layers below, which lack most collectives.
     if (text.size() % kPage == 0) text += '\n';
-    if (read_selection(text, "the library's selection").ok()) return text;
+    if (read_selection(text, "the library's selection", grammar).ok()) return text;
   }
   return Error(ErrorCode::not_found,
                "this MPICH library holds no selection of algorithms that is known here");
 }
 
-Result<Selection> selection_with(const Selection& own, const std::vector<CollectiveRules>& rules) {
+Result<Selection> selection_with(const Selection& own, const std::vector<CollectiveRules>& rules,
+                                 Grammar grammar) {
   Selection selection = own;
   for (const CollectiveRules& of_one : rules) {
     if (of_one.by_ranks.empty()) continue;
@@ -352,7 +390,8 @@ Result<Selection> selection_with(const Selection& own, const std::vector<Collect
     uint32_t next = 0;
     for (const RankRules& of_ranks : of_one.by_ranks) {
       if (of_ranks.ranks > next) ranks[at_most("comm_size", of_ranks.ranks - 1)] = before;
-      ranks[at_most("comm_size", of_ranks.ranks)] = by_size(of_one.collective, of_ranks, before);
+      ranks[at_most("comm_size", of_ranks.ranks)] = by_nodes(
+          of_ranks.ranks, of_one.one_node, by_size(of_one.collective, of_ranks, before), before);
       next = of_ranks.ranks + 1;
     }
     ranks["comm_size=any"] = before;
@@ -360,7 +399,7 @@ Result<Selection> selection_with(const Selection& own, const std::vector<Collect
   }
   // What a rule named has to be an algorithm, and every condition one that is known.
   STRIPLINE_RETURN_IF_ERROR([&]() -> Status {
-    const auto read = read_selection(write_selection(selection), "the selection");
+    const auto read = read_selection(write_selection(selection), "the selection", grammar);
     if (read.ok()) return {};
     return Error(ErrorCode::invalid_argument, read.error().message());
   }());

@@ -72,6 +72,19 @@ TEST(Selection, RulesHoldForTheirRanksAndSizesAlone) {
           << ranks << " " << bytes;
     }
   }
+  // As many ranks of several nodes have what the library had, unless rules are of one of each.
+  CollectiveRules spread = rules(Collective::bcast, 8, 64, 4096, "scatter_ring_allgather");
+  spread.one_node = false;
+  const auto of_several = selection_with(own(), {spread});
+  ASSERT_TRUE(of_several.ok()) << of_several.error().message();
+  for (const uint32_t of_node : {1U, 4U, 7U, 8U}) {
+    Call call{.collective = Collective::bcast, .ranks = 8, .ranks_per_node = of_node};
+    call.average_bytes = call.total_bytes = 1024;
+    const std::string usual = algorithm_for(own(), call);
+    const std::string ruled = "MPIR_Bcast_intra_scatter_ring_allgather";
+    EXPECT_EQ(algorithm_for(*tuned, call), of_node == 8 ? ruled : usual) << of_node;
+    EXPECT_EQ(algorithm_for(*of_several, call), of_node == 1 ? ruled : usual) << of_node;
+  }
   // Twice: rules within rules, as a probe has them.
   const auto probed = selection_with(*tuned, {rules(Collective::bcast, 8, 0, kAll, "nb")});
   ASSERT_TRUE(probed.ok());
@@ -161,6 +174,39 @@ TEST(Selection, RefusesWhatMpichWouldAbortOn) {
   EXPECT_FALSE(read_selection("[]", "file").ok());
   EXPECT_FALSE(read_selection("{", "file").ok());
   EXPECT_FALSE(read_selection("", "file").ok());
+}
+
+TEST(Selection, LaterVersionsHaveMoreWords) {
+  Selection later = own();
+  later["collective=barrier"] = Selection::object();
+  later["collective=barrier"]["algorithm=MPIR_Barrier_intra_tree"]["is_non_blocking=1"] =
+      Selection::object();
+  Selection bcast = Selection::object();
+  bcast["comm_avg_ppn<4"]["algorithm=MPIR_Bcast_few"] = Selection::object();
+  bcast["per_proc_msg_size<=16"]["algorithm=MPIR_Bcast_short"] = Selection::object();
+  bcast["per_proc_msg_size=any"]["algorithm=MPIR_Bcast_long"] = Selection::object();
+  later["collective=bcast"] = bcast;
+  const std::string text = write_selection(later);
+  EXPECT_FALSE(read_selection(text, "file").ok());
+  const auto read = read_selection(text, "file", Grammar::v4_1);
+  ASSERT_TRUE(read.ok()) << read.error().message();
+  EXPECT_EQ(bcast_of(*read, 8, 128), "MPIR_Bcast_short");
+  EXPECT_EQ(bcast_of(*read, 8, 1024), "MPIR_Bcast_long");
+  // It is the one that a library of these versions holds, and rules are put into it.
+  const std::string library =
+      "\x7f"
+      "ELF" +
+      std::string(1, '\0') + later.dump() + std::string(1, '\0') + "more";
+  EXPECT_FALSE(own_selection(library).ok());
+  ASSERT_TRUE(own_selection(library, Grammar::v4_1).ok());
+  const auto tuned =
+      selection_with(*read, {rules(Collective::bcast, 8, 64, 4096, "binomial")}, Grammar::v4_1);
+  ASSERT_TRUE(tuned.ok()) << tuned.error().message();
+  EXPECT_EQ(bcast_of(*tuned, 8, 128), "MPIR_Bcast_intra_binomial");
+  EXPECT_EQ(bcast_of(*tuned, 9, 128), "MPIR_Bcast_short");
+  EXPECT_EQ(*grammar_of(*parse_version("4.0.3")), Grammar::v4_0);
+  EXPECT_EQ(*grammar_of(*parse_version("4.3.1")), Grammar::v4_1);
+  EXPECT_FALSE(grammar_of(*parse_version("5.0.0")).ok());
 }
 
 TEST(Selection, IsFoundInALibrary) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/targets/openmpi/algorithms.h"
+#include "optimizer/targets/openmpi/han_rules.h"
 #include "optimizer/targets/openmpi/other_versions.h"
 
 namespace stripline::targets::openmpi {
@@ -234,6 +235,7 @@ TEST_F(OtherVersions, Of41AreReadAsTheyAre) {
   EXPECT_EQ(other->settings.at(0).name, "btl_vader_eager_limit");
   EXPECT_TRUE(other->left_out.empty());
   EXPECT_TRUE(read_rules(other->rules, "file").ok());
+  EXPECT_EQ(other->han_rules, "");
 }
 
 TEST_F(OtherVersions, Of50HaveOtherNamesForSharedMemory) {
@@ -245,6 +247,10 @@ TEST_F(OtherVersions, Of50HaveOtherNamesForSharedMemory) {
   EXPECT_NE(other->left_out[0].find("single_copy_mechanism = none"), std::string::npos);
   EXPECT_TRUE(read_rules(other->rules, "file").ok());
   EXPECT_NE(other->rules.find("# Left out: btl_vader_single_copy_mechanism"), std::string::npos);
+  // Among four nodes these rules would be followed, too.
+  const auto levels = read_han_rules(other->han_rules, "file");
+  ASSERT_TRUE(levels.ok()) << levels.error().message();
+  EXPECT_TRUE(hazards(*levels, *read_rules(other->rules, "file")).empty());
 }
 
 TEST_F(OtherVersions, Of6AreJson) {

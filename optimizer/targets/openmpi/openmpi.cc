@@ -25,6 +25,17 @@ constexpr Knob kKnobs[] = {
      .default_value = "",
      .meaning = "the file of rules",
      .found = kListed},
+    {.name = "coll_han_use_dynamic_file_rules",
+     .kind = KnobKind::flag,
+     .default_value = "false",
+     .values = "0 1 false true",
+     .meaning = "whether HAN uses rules of a file of its own",
+     .found = "coll_han_component.c of 5.0"},
+    {.name = "coll_han_dynamic_rules_filename",
+     .kind = KnobKind::text,
+     .default_value = "",
+     .meaning = "the file of rules of HAN",
+     .found = "coll_han_component.c of 5.0"},
     {.name = "btl_vader_single_copy_mechanism",
      .kind = KnobKind::choice,
      .default_value = "cma",
@@ -106,6 +117,11 @@ const Target& target() {
 
 std::vector<Setting> rules_settings(const std::string& rules_path) {
   return {{"coll_tuned_use_dynamic_rules", "1"}, {"coll_tuned_dynamic_rules_filename", rules_path}};
+}
+
+std::vector<Setting> han_settings(const std::string& rules_path) {
+  return {{"coll_han_use_dynamic_file_rules", "1"},
+          {"coll_han_dynamic_rules_filename", rules_path}};
 }
 
 Result<std::vector<Parameter>> parse_ompi_info(std::string_view output) {

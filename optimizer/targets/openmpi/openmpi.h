@@ -14,6 +14,8 @@ const Target& target();
 
 /// The parameters that make Open MPI read a rules file.
 std::vector<Setting> rules_settings(const std::string& rules_path);
+/// The parameters that make HAN read a file of its own.
+std::vector<Setting> han_settings(const std::string& rules_path);
 
 /// A line of `ompi_info --all --parsable --level 9`, about parameters.
 struct Parameter {

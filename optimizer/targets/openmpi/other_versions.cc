@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "optimizer/targets/openmpi/han_rules.h"
 #include "optimizer/targets/openmpi/json_rules.h"
 
 namespace stripline::targets::openmpi {
@@ -62,6 +63,10 @@ Result<OtherVersion> for_version(const std::vector<Setting>& settings, const Rul
   if (!ranges.collectives.empty()) other.rules = write_json_rules(ranges);
   if (format != Format::json && !rules.collectives.empty()) {
     other.rules = write_rules(rules, other.comments);
+  }
+  if (format == Format::classic_5_0) {
+    const HanRules levels = han_rules_of(rules);
+    if (!levels.collectives.empty()) other.han_rules = write_han_rules(levels, other.comments);
   }
   if (other.rules.empty() && other.settings.empty()) {
     return Error(ErrorCode::failed_precondition,

@@ -37,6 +37,19 @@ uint64_t hash_of_index(std::span<const uint64_t> index);
 template <typename T>
 class CachedGather {
  public:
+  CachedGather() = default;  ///< keeps nothing
+  /// Moves: the other one keeps nothing any more, and can be used again.
+  CachedGather(CachedGather&& other) noexcept { *this = std::move(other); }
+  /// Moves, likewise.
+  CachedGather& operator=(CachedGather&& other) noexcept {
+    plan_ = std::exchange(other.plan_, std::nullopt);
+    version_ = other.version_;
+    shape_ = other.shape_;
+    inspections_ = other.inspections_;
+    gathers_ = other.gathers_;
+    return *this;
+  }
+
   /// Collective: operator[] gives the values of x[index[i]] from now on, until the next gather;
   /// they are those that x has when its owner calls this. The index may be another one on every
   /// rank; one rank's change makes all find out again who needs what, as does another shape

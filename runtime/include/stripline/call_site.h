@@ -22,4 +22,9 @@ struct CallSite {
   }
 };
 
+namespace detail {
+/// Ends the process with a message, as no job is known: `call` is of what has been moved from.
+[[noreturn]] void fail_moved_from(const char* call, CallSite site = {});
+}  // namespace detail
+
 }  // namespace stripline

@@ -62,6 +62,9 @@ struct Options {
   std::string clock = "real";                ///< STRIPLINE_CLOCK
   std::string model_path;                    ///< STRIPLINE_MODEL; empty: no tuned model
   size_t segment_bytes = size_t{256} << 20;  ///< STRIPLINE_SEGMENT_BYTES, per rank
+  /// What a front end has computed segment_bytes from, by the names that its users know, for the
+  /// message about ranks where it differs. The same text for the same size. Empty: the variable.
+  std::string segment_setting;
   /// STRIPLINE_POPULATE: the pages of the segment are made when the job starts, as they are where
   /// the launcher has not asked whether there is room for them (mpirun, srun). Else when they are
   /// first touched: what a program does not use costs nothing.
@@ -86,7 +89,8 @@ struct Options {
   /// STRIPLINE_GUARD: loops and nests whose plan is tuned, or may be as fast, and iterations of the
   /// program with all their loops, nests and strided calls, are now and then carried out as the
   /// baseline, too, and keep what is faster (docs/programming.md). So are regions that do not wait,
-  /// without a model, too (docs/bulk.md, docs/fine.md).
+  /// without a model, too (docs/bulk.md, docs/fine.md); and collective operations, and gathers,
+  /// with one. The same on every rank.
   bool guard = true;
   /// STRIPLINE_LOAD_ESTIMATION: where the model has service levels, plans of loops count on the
   /// bandwidth that is left when all nodes communicate at once (docs/strips.md). The same on every

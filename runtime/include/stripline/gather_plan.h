@@ -19,6 +19,12 @@
 // storing to one's own part of x and start(), nor after wait(). Between the two the elements of x
 // must not be changed. Ranks of which one reads of the other may be one gather apart; others may be
 // further, as nothing is between them.
+//
+// With a tuned model, what it says is compared with what is done without one while gathers are
+// carried out, and the faster one stays in use. One rank decides for all, which change methods at
+// the same gather: a rank that is several gathers ahead of that one waits for it at the end of
+// wait(), as it does for ranks that are far behind, but never in start(). Both methods receive the
+// same elements at the same places.
 #pragma once
 
 #include <algorithm>
@@ -85,6 +91,9 @@ struct GatherStatistics {
   /// Elements that were named to owners singly, in create(); of owners that send all between the
   /// first and the last, none.
   uint64_t elements_told = 0;
+  /// Gathers so far that went by the methods of no model, because the tuned ones are compared with
+  /// them (Options::guard), or have been found to be slower.
+  uint64_t as_without_model = 0;
   double inspection_s = 0;  ///< what create() took
   /// What a gather saves over getting each element when it is read, as the tuned model predicts;
   /// 0 without one.
@@ -217,9 +226,10 @@ class gathered_values {
   size_t element_;
 };
 
-/// The elements that this rank reads of arrays of one shape, to be gathered again and again. Moves;
-/// used by the rank's thread that communicates. Goes before the Context, on all ranks in the same
-/// order, and waits there for those that read this rank's elements.
+/// The elements that this rank reads of arrays of one shape, to be gathered again and again. Moves:
+/// start() and wait() of the other one end the process. Used by the rank's thread that
+/// communicates. Goes before the Context, on all ranks in the same order, and waits there for those
+/// that read this rank's elements.
 template <typename T>
 class GatherPlan {
   static_assert(std::is_trivially_copyable_v<T>, "what is gathered is trivially copyable");
@@ -227,7 +237,8 @@ class GatherPlan {
  public:
   /// Collective: `index` may be another one on every rank, in any order, with an element any number
   /// of times, or empty. Where it ascends it is inspected faster. Takes twice the size of what is
-  /// received from the segment, and 16 bytes for each rank and each owner, all rounded up to 64.
+  /// received from the segment, and 16 bytes for each rank and each owner, all rounded up to 64;
+  /// where methods are compared, 8 bytes more for each rank, and 4 for each element that is pulled.
   /// Errors, the same kind on every rank: invalid_argument if an entry names no element of `x`,
   /// there are 2^32 of entries or of elements on a rank, or `options.vectors` is 0 or differs;
   /// resource_exhausted if a segment has no room.
@@ -316,27 +327,39 @@ class GatherPlan {
   /// a gather of this plan is in flight, or if the plan was made for several arrays.
   template <typename Layout, typename Ranks>
   void start(const shared_array<T, Layout, Ranks>& x, CallSite site = CallSite::current()) {
+    check_whole("GatherPlan::start", site);
     own_.resize(1);
     take(0, x, site);
     begin(site);
   }
   /// The same of as many arrays as the plan was made for, in one message for each pair of ranks.
+  /// Ends the job if there are more or fewer, or if one is a null pointer.
   template <array_pointers Arrays>
   void start(const Arrays& xs, CallSite site = CallSite::current()) {
+    check_whole("GatherPlan::start", site);
     own_.resize(std::ranges::size(xs));
     size_t vector = 0;
-    for (const auto* x : xs) take(vector++, *x, site);
+    for (const auto* x : xs) {
+      if (x == nullptr) [[unlikely]] {
+        core_->refuse("GatherPlan::start", site,
+                      "of a null pointer as array " + std::to_string(vector));
+      }
+      take(vector++, *x, site);
+    }
     begin(site);
   }
   /// Waits until all is here, and what was sent may be changed. At once without a gather.
-  void wait(CallSite site = CallSite::current()) { core_->wait(site); }
+  void wait(CallSite site = CallSite::current()) {
+    check_whole("GatherPlan::wait", site);
+    core_->wait(site);
+  }
   /// x[index[i]], between wait() and the next start(); this rank's own elements are read where they
   /// lie. If there are several arrays, the first one's.
   const T& operator[](size_t i) const {
     const uint32_t number = core_->numbers()[i];
     return number < own_elements_ ? first_[number] : received_[(number - own_elements_) * step_];
   }
-  /// xs[vector][index[i]], likewise.
+  /// xs[vector][index[i]], likewise. Neither number is checked.
   const T& value(size_t vector, size_t i) const {
     const uint32_t number = core_->numbers()[i];
     if (number < own_elements_) return reinterpret_cast<const T*>(own_[vector])[number];
@@ -357,6 +380,10 @@ class GatherPlan {
         step_(core->vectors()),
         core_(std::move(core)) {}
 
+  void check_whole(const char* call, CallSite site) const {
+    if (core_ == nullptr) [[unlikely]]
+      detail::fail_moved_from(call, site);
+  }
   template <typename Layout, typename Ranks>
   void take(size_t vector, const shared_array<T, Layout, Ranks>& x, CallSite site) {
     x.check_made("GatherPlan::start", site);

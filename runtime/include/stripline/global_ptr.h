@@ -1,11 +1,11 @@
 // Global pointers: 20 bits of rank, 44 bits of offset into that rank's shared segment, in one word.
+// A segment has less than 2^43 bytes.
 //
 //   const stripline::global_ptr<double> first = ctx.on_rank(area, neighbour);
 //   for (int i = 0; i < 8; ++i) sum += ctx.rget(first + i);
 //   if (first.where() == ctx.rank_me()) sum += ctx.local(first)[8];   // a plain load
 #pragma once
 
-#include <cassert>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -32,11 +32,12 @@ class global_ptr {
   constexpr global_ptr() = default;
   /// The null pointer.
   constexpr global_ptr(std::nullptr_t) {}  // NOLINT(google-explicit-constructor)
-  /// A place in the segment of `rank`, `offset` bytes from its beginning.
+  /// A place in the segment of `rank`, `offset` bytes from its beginning. Ranks and offsets that 20
+  /// and 44 bits do not hold become ones that no job has, so that the use of the pointer is out of
+  /// bounds: rank kMaxRanks - 1, offset 2^43.
   constexpr global_ptr(rank_t rank, uint64_t offset)
-      : word_((static_cast<uint64_t>(rank) << kOffsetBits) | (offset + 1)) {
-    assert(rank < kMaxRanks && offset + 1 < (uint64_t{1} << kOffsetBits));
-  }
+      : word_((uint64_t{rank < kMaxRanks ? rank : kMaxRanks - 1} << kOffsetBits) |
+              (offset + 1 <= kOffsetMask ? offset + 1 : kFarBytes + 1)) {}
 
   // NOLINTBEGIN(google-explicit-constructor)
   /// T* converts to const T*, and so does this.
@@ -60,24 +61,27 @@ class global_ptr {
     return pointer;
   }
 
-  /// What leads below offset 0, or beyond the last one, wraps around within the rank: it names an
-  /// offset that no segment has, so that its use is out of bounds there, and says how far.
+  /// Goes on by n elements, and never to another rank. What leads below offset 0, or beyond the
+  /// last one, wraps around: it names an offset that no segment has, so that its use is out of
+  /// bounds there, and says how far. A step goes by 2^43 bytes at most, so that no value of n leads
+  /// back into the segment. The null pointer stays null.
   constexpr global_ptr& operator+=(std::ptrdiff_t n) {
-    const uint64_t moved = word_ + static_cast<uint64_t>(n) * sizeof(T);
+    if (word_ == 0) return *this;
+    const uint64_t moved = word_ + static_cast<uint64_t>(step(n)) * sizeof(T);
     word_ = (word_ & ~kOffsetMask) | (moved & kOffsetMask);
     return *this;
   }
-  /// Goes back by n elements.
-  constexpr global_ptr& operator-=(std::ptrdiff_t n) { return *this += -n; }
+  /// Goes back by n elements, likewise.
+  constexpr global_ptr& operator-=(std::ptrdiff_t n) { return *this += -step(n); }
   constexpr global_ptr& operator++() { return *this += 1; }   ///< goes to the next element
   constexpr global_ptr& operator--() { return *this += -1; }  ///< goes to the one before
   /// The pointer n elements further.
   friend constexpr global_ptr operator+(global_ptr p, std::ptrdiff_t n) { return p += n; }
   /// The pointer n elements back.
   friend constexpr global_ptr operator-(global_ptr p, std::ptrdiff_t n) { return p -= n; }
-  /// Elements between two pointers into the same rank.
+  /// Elements from b to a, rounded towards 0. Of pointers to two ranks: between their offsets, as
+  /// if both were to one of them, which are those of symmetric memory.
   friend constexpr std::ptrdiff_t operator-(global_ptr a, global_ptr b) {
-    assert(a.where() == b.where());
     // By the offsets alone, which may have wrapped around.
     constexpr int kRankBits = 64 - kOffsetBits;
     const auto bytes = static_cast<std::ptrdiff_t>((a.word_ - b.word_) << kRankBits) >> kRankBits;
@@ -94,6 +98,12 @@ class global_ptr {
 
  private:
   static constexpr uint64_t kOffsetMask = (uint64_t{1} << kOffsetBits) - 1;
+  static constexpr uint64_t kFarBytes = uint64_t{1} << (kOffsetBits - 1);  // beyond every segment
+
+  static constexpr std::ptrdiff_t step(std::ptrdiff_t n) {
+    constexpr auto kFar = static_cast<std::ptrdiff_t>(kFarBytes / sizeof(T));
+    return n > kFar ? kFar : n < -kFar ? -kFar : n;
+  }
 
   // Offset plus one, so that offset 0 of rank 0 differs from null.
   uint64_t word_ = 0;

@@ -16,7 +16,9 @@ struct grid_extent {
   uint64_t x = 1;                                         ///< the slowest index
   uint64_t y = 1;                                         ///< the one between
   uint64_t z = 1;                                         ///< the fastest index
-  constexpr uint64_t cells() const { return x * y * z; }  ///< the number of cells
+  constexpr uint64_t cells() const { return x * y * z; }  ///< the number of cells, modulo 2^64
+  /// True if there are none.
+  constexpr bool is_empty() const { return x == 0 || y == 0 || z == 0; }
   /// Equal in all members.
   friend bool operator==(const grid_extent&, const grid_extent&) = default;
 };

@@ -91,7 +91,8 @@ class HaloExchange {
 
 }  // namespace detail
 
-/// One exchange, to be made again and again. Moves; used by the rank's thread that communicates.
+/// One exchange, to be made again and again. Moves: calls of the other one that communicate end the
+/// process. Used by the rank's thread that communicates.
 template <typename T, size_t N>
 class halo_exchange {
   static_assert(std::is_trivially_copyable_v<T>, "ghost cells are trivially copyable");
@@ -135,11 +136,15 @@ class halo_exchange {
   /// borders are not changed, and its ghosts are not used. Ends the job if an exchange is in
   /// progress.
   void start(T* array, CallSite site = CallSite::current()) {
+    check_whole("halo_exchange::start", site);
     core_->start(reinterpret_cast<std::byte*>(array), site);
   }
   /// Returns when the ghosts of that array are those of the neighbours' exchange of the same
   /// number, and its borders may be changed.
-  void wait(CallSite site = CallSite::current()) { core_->wait(site); }
+  void wait(CallSite site = CallSite::current()) {
+    check_whole("halo_exchange::wait", site);
+    core_->wait(site);
+  }
   /// Both.
   void exchange(T* array, CallSite site = CallSite::current()) {
     start(array, site);
@@ -149,6 +154,11 @@ class halo_exchange {
  private:
   halo_exchange(const halo_shape<N>& shape, std::unique_ptr<detail::HaloExchange> core)
       : shape_(shape), core_(std::move(core)) {}
+  void check_whole(const char* call, CallSite site) const {
+    if (core_ == nullptr) [[unlikely]]
+      detail::fail_moved_from(call, site);
+  }
+
   halo_shape<N> shape_;
   std::unique_ptr<detail::HaloExchange> core_;
 };

@@ -45,8 +45,9 @@ namespace detail {
 class Injection;
 }
 
-/// The operations of one thread at a time; the program sees to it that there is one. Move-only.
-/// Not for handlers, nor for conditions of waits.
+/// The operations of one thread at a time; the program sees to it that there is one. Move-only; a
+/// call of one that has been moved from ends the process with a message. Calls in handlers end the
+/// job, and so does fence() in what follows a future. Not for conditions of waits.
 class injection_context {
   // Only the domain says which type an operation is of.
   template <typename T>

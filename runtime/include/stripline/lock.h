@@ -37,7 +37,7 @@ class global_lock {
                                     CallSite site = CallSite::current());
   /// Collective. Ends the job if this rank holds the lock. Before the Context goes.
   ~global_lock();
-  global_lock(global_lock&& other) noexcept;  ///< moves: the other one is of no use any more
+  global_lock(global_lock&& other) noexcept;  ///< moves: calls of the other one end the process
   global_lock& operator=(global_lock&&) = delete;
   global_lock(const global_lock&) = delete;
   global_lock& operator=(const global_lock&) = delete;

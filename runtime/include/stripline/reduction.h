@@ -13,8 +13,8 @@
 namespace stripline {
 
 // Any function object that takes two elements and returns one will do, if it is associative and
-// commutative, gives the same on every rank, and does not throw: the other ranks would wait for
-// what this one has not sent. These are the usual ones.
+// commutative, gives the same on every rank, and does not throw. That ends the job with a message:
+// the other ranks wait for what this one has not sent. These are the usual ones.
 
 /// The sum.
 struct op_add {

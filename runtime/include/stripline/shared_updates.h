@@ -125,7 +125,10 @@ class SharedEngine {
   virtual void end_sort() = 0;
 
   [[noreturn]] virtual void fail_cell(uint64_t index) = 0;
-  [[noreturn]] virtual void fail_patch(const grid_cell& corner, const grid_extent& patch) = 0;
+  [[noreturn]] virtual void fail_patch(const char* call, const grid_cell& corner,
+                                       const grid_extent& patch) = 0;
+  /// What arrange() was given cannot be: "SharedUpdates::arrange of" begins the message.
+  [[noreturn]] virtual void fail_arrange(const char* of_what) = 0;
 };
 
 }  // namespace detail
@@ -142,7 +145,8 @@ requires(update_operator<Op, T>) class SharedUpdates {
  public:
   /// Collective, with the same shape and options. `cells` is where this worker reaches them: the
   /// same memory for all, aligned as T is. Errors: invalid_argument for options that contradict
-  /// the operator, or a shape without cells; resource_exhausted; the same on all workers.
+  /// the operator, a null pointer, or a shape without cells or with more than memory has;
+  /// resource_exhausted; the same on all workers.
   static Result<SharedUpdates> create(worker_team& team, T* cells, const grid_extent& shape,
                                       const SharedUpdatesOptions& options = {},
                                       CallSite site = CallSite::current()) {
@@ -223,7 +227,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
   }
   /// The same for extents that are not known before.
   void spread(const grid_extent& extent, const grid_cell& corner, const T* patch) {
-    if (extent.cells() == 0) return;
+    if (extent.is_empty()) return;
     spread_rows(extent, corner, patch, [&extent](T* __restrict cells, const T* __restrict values) {
       for (uint64_t k = 0; k < extent.z; ++k) Updates::plain(cells[k], values[k]);
     });
@@ -231,21 +235,27 @@ requires(update_operator<Op, T>) class SharedUpdates {
 
   /// Collective, before the updates of an epoch: the points of this worker, of an array that all
   /// reach, each at its own address. They cover patches of the extents `patch` whose first cell
-  /// corner_of(point) says. In some epochs it sorts the array, cuts the grid into slabs with as
-  /// many points each, and decides how to update; in others the parts are those of the last time,
-  /// and points may move meanwhile.
+  /// corner_of(point) says, by the point alone. In some epochs it sorts the array, cuts the grid
+  /// into slabs with as many points each, and decides how to update; in others the parts are those
+  /// of the last time, and points may move meanwhile. All workers give the same number of points,
+  /// which may be 0. Ends the job with a message if points are at a null pointer or their patches
+  /// have no cells, and, where it sorts, if numbers of points differ or a patch is not within the
+  /// grid.
   template <typename P, typename Corner>
   std::span<P> arrange(std::span<P> points, const Corner& corner_of, const grid_extent& patch) {
     detail::SharedEngine& engine = *engine_;
     worker_team& team = engine.team();
     const uint32_t me = team.index();
+    if (patch.is_empty()) engine.fail_arrange("patches without cells; give those of spread()");
+    if (points.data() == nullptr && !points.empty())
+      engine.fail_arrange("points at a null pointer");
     if (engine.sorts_now(points.size())) {
       const uint64_t rows = lane().shape.y;
       const std::span<uint32_t> columns = engine.begin_sort();
       const size_t end = detail::share_begin(0, points.size(), me + 1, team.count());
       for (size_t i = detail::share_begin(0, points.size(), me, team.count()); i < end; ++i) {
         const grid_cell corner = corner_of(points[i]);
-        check(corner, patch);
+        check("SharedUpdates::arrange", corner, patch);
         ++columns[corner.x * rows + corner.y];
       }
       const std::span<const uint32_t> owners = engine.cut(patch);
@@ -294,9 +304,9 @@ requires(update_operator<Op, T>) class SharedUpdates {
     return points.subspan(begin, ends[me] - begin);
   }
 
-  void check(const grid_cell& corner, const grid_extent& extent) {
+  void check(const char* call, const grid_cell& corner, const grid_extent& extent) {
     if (!detail::is_within(corner, extent, lane().shape)) [[unlikely]]
-      engine_->fail_patch(corner, extent);
+      engine_->fail_patch(call, corner, extent);
   }
 
   // A cell that is not known to be this worker's alone.
@@ -330,7 +340,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
                    const Row& plain_row) {
     detail::SharedLane& lane = engine_->lane;
     const grid_extent& shape = lane.shape;
-    check(corner, extent);
+    check("SharedUpdates::spread", corner, extent);
     const uint64_t first = (corner.x * shape.y + corner.y) * shape.z + corner.z;
     if (--lane.until_look == 0) [[unlikely]]
       look(first, extent.cells());

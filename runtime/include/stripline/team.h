@@ -49,9 +49,10 @@ struct Group;
 }
 
 /// How a collective is carried out. `automatic` takes what the tuned model found fastest for the
-/// operation, the number of ranks and the size, or a default without a model. The others are for
-/// measurements; an operation that lacks the one asked for ends the job. What they cost:
-/// runtime/sync/collectives.h.
+/// operation, the number of ranks and the size, or a default without a model. What the model found
+/// for operations that do not reduce is compared with the default now and then (Options::guard),
+/// for which all ranks are to give the same. The others are for measurements; an operation that
+/// lacks the one asked for ends the job. What they cost: runtime/sync/collectives.h.
 using collective_algorithm = model::CollectiveAlgorithm;
 
 namespace detail {

@@ -33,19 +33,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
-#include <stripline/atomic.h>
 #include <stripline/context.h>
 #include <stripline/future.h>
 #include <stripline/grid.h>
 #include <stripline/shared_array.h>
 #include <stripline/update_operator.h>
+#include <stripline/update_type.h>
 
 #include "optimizer/access/saturate.h"
 #include "optimizer/plan/methods.h"
@@ -76,8 +74,10 @@ struct UpdateSettings {
   /// 1: straight to their owners. 2: over the rows and columns of a grid of the ranks, so that a
   /// rank has buffers for about two times the root of the number of ranks. 3: of layers of such,
   /// for three times the cube root. 0: more than 1 where the budget would leave too little for each
-  /// rank. No more than there can be, for which there are at least 4 and 8 ranks. The same on every
-  /// rank.
+  /// rank. No more than there can be, for which there are at least 4 and 8 ranks. Where this is
+  /// set, rows are the ranks of a node if these reach each other's memory and are numbered one
+  /// after the other, unless a rank would then have more than twice as many buffers; else if the
+  /// model says so. The same on every rank.
   uint32_t hops = 0;
   UpdateEncoding encoding = UpdateEncoding::automatic;     ///< of parcels
   bool operator==(const UpdateSettings&) const = default;  ///< equal in all members
@@ -136,159 +136,6 @@ struct UpdateLane {
   uint8_t* marks = nullptr;
   uint64_t at_once = 0;  ///< updates in `memory`; with `limit` of them it is looked after, too
 };
-
-/// Updates in a parcel: a cell each, in units of UpdateType::unit from `base` on, and values.
-struct UpdateBatch {
-  std::byte* base = nullptr;
-  const std::byte* cells = nullptr;
-  const std::byte* values = nullptr;
-  size_t count = 0;
-  bool same = false;  ///< there is one value, for all of them
-};
-
-/// An atomic operation that does what an operator does.
-struct UpdateAtomic {
-  AtomicOp op = AtomicOp::load;  ///< there is none
-  AtomicType type = AtomicType::int32;
-};
-
-template <typename T, typename Op>
-constexpr UpdateAtomic update_atomic() {
-  if constexpr ((std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8)) ||
-                std::is_same_v<T, double>) {
-    constexpr AtomicType kType = atomic_type<T>();
-    if constexpr (std::same_as<Op, op_add>) return {AtomicOp::add, kType};
-    if constexpr (std::same_as<Op, op_min>) return {AtomicOp::min, kType};
-    if constexpr (std::same_as<Op, op_max>) return {AtomicOp::max, kType};
-    if constexpr (std::same_as<Op, op_bit_and>) return {AtomicOp::bit_and, kType};
-    if constexpr (std::same_as<Op, op_bit_or>) return {AtomicOp::bit_or, kType};
-    if constexpr (std::same_as<Op, op_bit_xor>) return {AtomicOp::bit_xor, kType};
-  }
-  return {};
-}
-
-/// The type of cells and the operator, for code that knows neither.
-struct UpdateType {
-  uint32_t value_bytes = 0;
-  uint32_t unit = 0;  ///< alignment of cells
-  bool merges = false;
-  bool commutes = false;
-  bool exact = false;  ///< operator_algebra::exact()
-  UpdateAtomic atomic;
-  std::string_view name;  ///< which names both
-  void (*apply)(const UpdateBatch& batch) = nullptr;
-  /// The same, and what the cells held before, in their order, into `previous`.
-  void (*fetch)(const UpdateBatch& batch, std::byte* previous) = nullptr;
-  /// Updates `count` cells side by side.
-  void (*apply_run)(std::byte* cells, const std::byte* values, size_t count) = nullptr;
-  /// `into` becomes op(into, value); both are values in a buffer, and need not be aligned.
-  void (*merge)(std::byte* into, const std::byte* value) = nullptr;
-  /// Stores the identity into `count` values, likewise; null without one.
-  void (*fill)(std::byte* values, size_t count) = nullptr;
-};
-
-template <typename T>
-T& cell_of(const UpdateBatch& batch, size_t i) {
-  uint32_t cell = 0;
-  std::memcpy(&cell, batch.cells + i * sizeof cell, sizeof cell);
-  return *reinterpret_cast<T*>(batch.base + size_t{cell} * alignof(T));
-}
-template <typename T>
-T value_of(const UpdateBatch& batch, size_t i) {
-  T value;
-  std::memcpy(&value, batch.values + i * sizeof(T), sizeof(T));
-  return value;
-}
-
-/// An operator has thrown.
-struct UpdateFailure {
-  const void* cell;
-  std::exception_ptr error;
-};
-
-template <typename T, typename Op>
-void apply_updates(const UpdateBatch& batch) {
-  const Op op{};
-  size_t i = 0;
-  try {
-    if (batch.same) {
-      const T value = value_of<T>(batch, 0);
-      for (; i < batch.count; ++i) {
-        T& cell = cell_of<T>(batch, i);
-        cell = op(cell, value);
-      }
-    } else {
-      for (; i < batch.count; ++i) {
-        T& cell = cell_of<T>(batch, i);
-        cell = op(cell, value_of<T>(batch, i));
-      }
-    }
-  } catch (...) {
-    throw UpdateFailure{&cell_of<T>(batch, i), std::current_exception()};
-  }
-}
-
-template <typename T, typename Op>
-void fetch_updates(const UpdateBatch& batch, std::byte* previous) {
-  size_t i = 0;
-  try {
-    for (; i < batch.count; ++i) {
-      T& cell = cell_of<T>(batch, i);
-      std::memcpy(previous + i * sizeof(T), &cell, sizeof(T));
-      cell = Op{}(cell, value_of<T>(batch, batch.same ? 0 : i));
-    }
-  } catch (...) {
-    throw UpdateFailure{&cell_of<T>(batch, i), std::current_exception()};
-  }
-}
-
-template <typename T, typename Op>
-void apply_run(std::byte* cells, const std::byte* values, size_t count) {
-  T* const cell = reinterpret_cast<T*>(cells);
-  size_t i = 0;
-  try {
-    for (; i < count; ++i) {
-      T value;
-      std::memcpy(&value, values + i * sizeof(T), sizeof(T));
-      cell[i] = Op{}(cell[i], value);
-    }
-  } catch (...) {
-    throw UpdateFailure{cell + i, std::current_exception()};
-  }
-}
-
-template <typename T, typename Op>
-void merge_values(std::byte* into, const std::byte* value) {
-  T merged;
-  T other;
-  std::memcpy(&merged, into, sizeof(T));
-  std::memcpy(&other, value, sizeof(T));
-  merged = Op{}(merged, other);
-  std::memcpy(into, &merged, sizeof(T));
-}
-
-template <typename T, typename Op>
-void fill_identity(std::byte* values, size_t count) {
-  const T identity = operator_algebra<Op, T>::identity();
-  for (size_t i = 0; i < count; ++i) std::memcpy(values + i * sizeof(T), &identity, sizeof(T));
-}
-
-template <typename T, typename Op>
-constexpr UpdateType update_type() {
-  UpdateType type{sizeof(T),
-                  alignof(T),
-                  operator_algebra<Op, T>::associative(),
-                  operator_algebra<Op, T>::commutative(),
-                  operator_algebra<Op, T>::exact(),
-                  update_atomic<T, Op>(),
-                  __PRETTY_FUNCTION__,
-                  &apply_updates<T, Op>,
-                  &fetch_updates<T, Op>,
-                  &apply_run<T, Op>,
-                  &merge_values<T, Op>};
-  if constexpr (operator_algebra<Op, T>::has_identity()) type.fill = &fill_identity<T, Op>;
-  return type;
-}
 
 /// An epoch of any type.
 class UpdateEpochState {
@@ -371,7 +218,8 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   ~UpdateEpoch() {
     if (state_ != nullptr) state_->close();
   }
-  UpdateEpoch(UpdateEpoch&&) noexcept = default;  ///< moves: the other one is of no use any more
+  /// Moves: the other one is of no use any more; its flush(), end() and fetches end the process.
+  UpdateEpoch(UpdateEpoch&&) noexcept = default;
   UpdateEpoch& operator=(UpdateEpoch&&) = delete;
   UpdateEpoch(const UpdateEpoch&) = delete;
   UpdateEpoch& operator=(const UpdateEpoch&) = delete;
@@ -447,13 +295,14 @@ requires(update_operator<Op, T>) class UpdateEpoch {
     /// the array has not all cells of the grid, or `values` is null for a patch that has cells.
     void spread(const grid_extent& grid, const grid_cell& corner, const grid_extent& patch,
                 const T* values, CallSite site = CallSite::current()) const {
-      const bool lacks_values = values == nullptr && patch.cells() > 0;
+      const bool lacks_values = values == nullptr && !patch.is_empty();
       if (!detail::is_within(corner, patch, grid) || lacks_values) [[unlikely]]
         epoch_->state_->fail_patch(corner, patch, grid, site);
       const uint64_t cells =
           access::saturating_multiply(grid.x, access::saturating_multiply(grid.y, grid.z));
       if (cells > size_) [[unlikely]]
         detail::fail_elements(context_, "UpdateEpoch::spread", 0, cells, size_, site);
+      if (patch.is_empty()) return;
       for (uint64_t x = corner.x; x < corner.x + patch.x; ++x) {
         for (uint64_t y = corner.y; y < corner.y + patch.y; ++y, values += patch.z) {
           update_run((x * grid.y + y) * grid.z + corner.z, {values, patch.z}, site);
@@ -552,11 +401,17 @@ requires(update_operator<Op, T>) class UpdateEpoch {
 
   /// Not collective: all updates that this rank has made are carried out when it returns. Their
   /// owners have to make progress meanwhile.
-  void flush(CallSite site = CallSite::current()) { state_->flush(site); }
+  void flush(CallSite site = CallSite::current()) {
+    check_whole("UpdateEpoch::flush", site);
+    state_->flush(site);
+  }
 
   /// Collective: all updates of all ranks are carried out, and every rank sees them. Others may
   /// follow, which belong to a new epoch.
-  void end(CallSite site = CallSite::current()) { state_->end(site); }
+  void end(CallSite site = CallSite::current()) {
+    check_whole("UpdateEpoch::end", site);
+    state_->end(site);
+  }
 
   /// What it has counted so far.
   UpdateStatistics statistics() const { return state_->statistics(); }
@@ -564,6 +419,10 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   UpdateSettings in_use() const { return state_->in_use(); }
 
  private:
+  void check_whole(const char* call, CallSite site) const {
+    if (state_ == nullptr) [[unlikely]]
+      detail::fail_moved_from(call, site);
+  }
   void check(global_ptr<T> cell, CallSite site) const {
     const uint64_t offset = cell.offset();
     if (cell.where() >= ranks_ || offset > last_offset_ || offset % alignof(T) != 0) [[unlikely]] {
@@ -572,6 +431,7 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   }
 
   future fetch_at(rank_t target, uint64_t cell, const T& value, T* previous, CallSite site) {
+    check_whole("UpdateEpoch::fetch", site);
     return state_->fetch(target, cell, reinterpret_cast<const std::byte*>(&value),
                          reinterpret_cast<std::byte*>(previous), site);
   }

@@ -94,7 +94,7 @@ class Wavefront {
                                   CallSite site = CallSite::current());
   /// Collective. Ends the rank's puts.
   ~Wavefront();
-  Wavefront(Wavefront&& other) noexcept;  ///< moves: the other one is of no use any more
+  Wavefront(Wavefront&& other) noexcept;  ///< moves: calls of the other one end the process
   Wavefront& operator=(Wavefront&&) = delete;
   Wavefront(const Wavefront&) = delete;
   Wavefront& operator=(const Wavefront&) = delete;

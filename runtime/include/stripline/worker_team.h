@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -87,16 +88,28 @@ Result<std::unique_ptr<worker_team>> node_workers(Context& context);
 template <typename T>
 class team_array {
   static_assert(std::is_trivially_copyable_v<T>, "workers share trivially copyable types");
+  static_assert(alignof(T) <= 64, "memory of teams is aligned to 64 bytes");
 
  public:
-  /// Collective, with the same count; not initialised: pages are those of the worker that touches
-  /// them first. Errors: resource_exhausted, on all workers.
+  /// Collective, with the same count, which may be 0; not initialised: pages are those of the
+  /// worker that touches them first. Errors, on all workers: invalid_argument if counts differ;
+  /// resource_exhausted, or invalid_argument where 64 bits do not count the bytes.
   static Result<team_array> create(worker_team& team, size_t count) {
+    const std::vector<uint64_t> counts = team.allgather(count);
+    for (uint32_t worker = 1; worker < team.count(); ++worker) {
+      if (counts[worker] == counts[0]) continue;
+      return Error(ErrorCode::invalid_argument,
+                   "team_array::create of " + std::to_string(counts[worker]) +
+                       " elements by worker " + std::to_string(worker) + ", and of " +
+                       std::to_string(counts[0]) +
+                       " by worker 0; all workers of the team give the same count");
+    }
     Result<uint64_t> block = uint64_t{0};
     if (team.index() == 0) block = team.allocate(detail::byte_count<T>(count));
     if (team.allgather(block.ok() ? 1 : 0)[0] == 0) {
       return block.ok() ? Error(ErrorCode::resource_exhausted,
-                                "the first worker of this node has no memory for the array")
+                                "worker 0 of the team has no memory for a team_array of " +
+                                    std::to_string(count) + " elements; its own error says why")
                         : block.error();
     }
     team_array array;
@@ -111,11 +124,11 @@ class team_array {
     team_->barrier();
     if (team_->index() == 0) team_->deallocate(block_);
   }
-  /// Moves: the other one is of no use any more.
+  /// Moves: the other one has no elements any more, and its end is not collective.
   team_array(team_array&& other) noexcept
       : team_(std::exchange(other.team_, nullptr)),
         block_(other.block_),
-        elements_(other.elements_) {}
+        elements_(std::exchange(other.elements_, {})) {}
   team_array& operator=(team_array&&) = delete;
 
   std::span<T> all() const { return elements_; }  ///< the elements; the same memory for all workers

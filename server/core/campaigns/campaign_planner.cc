@@ -12,6 +12,7 @@
 #include "optimizer/campaign/refinement.h"
 #include "optimizer/experiment/catalogue.h"
 #include "optimizer/experiment/requirements.h"
+#include "optimizer/experiment/tuning.h"
 #include "server/core/campaigns/drawn_shapes.h"
 #include "server/core/campaigns/grid.h"
 #include "server/core/campaigns/held_out_plan.h"
@@ -246,6 +247,24 @@ void restrict_nodes(const CampaignSpec& spec, std::vector<Experiment>& experimen
   }
 }
 
+// What another runtime is tuned for is asked for, not a grid.
+void restrict_tuning(const CampaignSpec& spec, std::vector<Experiment>& experiments) {
+  std::vector<experiment::ParamValue> ranks;
+  for (const uint32_t count : tuned_ranks(spec)) ranks.emplace_back(int64_t{count});
+  const std::map<std::string, std::vector<experiment::ParamValue>> asked = {
+      {experiment::tune_factor::kRanks, ranks},
+      {experiment::tune_factor::kPath, {spec.tune_path}},
+      {experiment::tune_factor::kCommutativeOnly, {int64_t{spec.commutative_only}}},
+      {experiment::tune_factor::kAcceptUntried, {int64_t{spec.accept_untried}}}};
+  for (Experiment& experiment : experiments) {
+    for (experiment::Factor& factor : experiment.factors) {
+      if (const auto found = asked.find(factor.name); found != asked.end()) {
+        factor.values = found->second;
+      }
+    }
+  }
+}
+
 // The points of `all` that `some` does not hold, in order.
 std::vector<experiment::Point> without(const std::vector<experiment::Point>& all,
                                        const std::vector<experiment::Point>& some) {
@@ -315,6 +334,8 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
 
   if (!spec.same_node.empty()) restrict_ways(spec, *experiments);
   restrict_nodes(spec, *experiments);
+  const bool tunes = !experiment::tuned_target(spec.fabric).empty();
+  if (tunes) restrict_tuning(spec, *experiments);
   for (const Experiment& experiment : *experiments) {
     if (count_points(experiment) > 0 || spec.experiments.empty()) continue;
     return invalid_field("spec.ranks", "experiment '" + experiment.name + "' has no point for " +
@@ -417,6 +438,8 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
   const auto count = static_cast<double>(ordered.size());
   const double point_s = std::clamp(share_s / count, kMinPointS, kMaxPointS);
   plan.pace = {kRunStartS, point_s};
+  // It searches for as long as it may.
+  if (tunes) plan.pace = {budget_s(spec), 0};
   const double least_s =
       spec.runs * (kRunStartS + static_cast<double>(plan.least_points) * kMinPointS);
   if (least_s > budget_s(spec)) {
@@ -431,7 +454,7 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
     assignment.ranks = spec.ranks;
     assignment.run = run;
     assignment.seed = derive_seed(spec.seed, run);
-    assignment.deadline_s = spec.time_budget_s;
+    assignment.deadline_s = tunes ? budget_s(spec) : spec.time_budget_s;
     assignment.stop_rule = stop_rule(spec, point_s);
     assignment.points = ordered;
     plan.runs.push_back(std::move(assignment));

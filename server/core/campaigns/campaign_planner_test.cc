@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/experiment/catalogue.h"
+#include "optimizer/experiment/tuning.h"
 #include "server/testing/experiments.h"
 
 namespace stripline::server {
@@ -54,6 +55,33 @@ TEST(CampaignPlanner, OptionsOfMeasuringNeedNoOfferOfTheirOwn) {
   ASSERT_TRUE(planned) << planned.problem().message;
   EXPECT_EQ(planned->runs.at(0).fabric, "emulated:gm,compute=declared");
   EXPECT_FALSE(plan({.fabric = "emulated:gm,ranks_per_node=2"}, offers));
+}
+
+TEST(CampaignPlanner, TuningHasAPointForEachNumberOfRanks) {
+  NodeOffer node = offer("a", {"tcp", "tune:openmpi"});
+  change(node, [](auto& experiments) { experiments.push_back(experiment::tune_declaration()); });
+  const auto planned =
+      plan({.fabric = "tune:openmpi", .tune_ranks = "2,6", .tune_path = "tcp"}, {node, offer("b")});
+  ASSERT_TRUE(planned) << planned.problem().message;
+  ASSERT_EQ(planned->runs.size(), 1U);
+  EXPECT_EQ(planned->runs[0].ranks, 1U);
+  ASSERT_EQ(planned->runs[0].points.size(), 2U);
+  for (const auto& [at, ranks] : {std::pair(0, 2), std::pair(1, 6)}) {
+    const experiment::Point& point = planned->runs[0].points[static_cast<size_t>(at)];
+    EXPECT_EQ(number_param(point, experiment::tune_factor::kRanks), ranks);
+    EXPECT_EQ(text_param(point, experiment::tune_factor::kPath), "tcp");
+  }
+  EXPECT_FALSE(planned->feeds_model);
+  EXPECT_EQ(record_of(*planned).planned_run_s, 375);
+  EXPECT_EQ(planned->runs[0].deadline_s, 375);
+  // It searches for as long as both budgets allow.
+  EXPECT_EQ(plan({.fabric = "tune:openmpi", .node_budget_s = 200}, {node})->runs[0].deadline_s,
+            200);
+  // What no agent offers is not tuned, and it is no part of the model of a network.
+  EXPECT_EQ(plan({.fabric = "tune:mpich"}, {node}).problem().reason, "UNSUPPORTED_FABRIC");
+  const auto usual = plan({.fabric = "tcp"}, {node, offer("b")});
+  ASSERT_TRUE(usual);
+  EXPECT_FALSE(usual->requirements.contains("target.tune"));
 }
 
 TEST(CampaignPlanner, ACampaignIsOfOneCluster) {

@@ -12,6 +12,7 @@
 #include "optimizer/campaign/choices.h"
 #include "optimizer/campaign/straddle.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/tuning.h"
 #include "server/clock.h"
 #include "server/core/campaigns/campaign_records.h"
 #include "server/core/campaigns/campaigns.h"
@@ -253,7 +254,8 @@ Answer<std::vector<NodeOffer>> CampaignPlanning::offers_for(const CampaignSpec& 
   if (!spec.model.empty()) {
     const auto model = state_.store.model(*parse_model_name(spec.model));
     if (!model.ok()) return model.error();
-    if (*model && network_name((*model)->fabric) != network_name(spec.fabric)) {
+    const std::string fabric = experiment::fabric_of_model(network_name(spec.fabric));
+    if (*model && network_name((*model)->fabric) != fabric) {
       return invalid_field("spec.model", "'" + spec.model + "' describes fabric '" +
                                              (*model)->fabric + "', not '" + spec.fabric +
                                              "'; name another model");
@@ -317,6 +319,11 @@ Answer<campaign::PlanBundle> CampaignPlanning::plan_offline(const CampaignSpec& 
   if (turn.busy()) return *turn.busy();
   const auto spec = complete_spec(asked);
   if (!spec) return spec.problem();
+  if (!experiment::tuned_target(spec->fabric).empty()) {
+    return invalid_field("spec.fabric",
+                         "a target is tuned by agents of its server; without one, 'stripline tune' "
+                         "does it on a node");
+  }
   const MutexLock planning(planning_);
   auto plan = this->plan(*spec, node_description);
   if (!plan) return plan.problem();

@@ -8,6 +8,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/quantity.h"
+#include "optimizer/experiment/tuning.h"
 #include "server/clock.h"
 #include "server/core/campaigns/campaign_records.h"
 #include "server/core/campaigns/run_points.h"
@@ -434,9 +435,10 @@ Status CampaignSteps::finish_measuring(const FinishMeasuring& finish) {
   if (finish.reason != campaign::StopReason::max_runs) {
     message = d.campaign.stop_reason + ": " + message;
   }
-  if (d.campaign.feeds_model) {
+  const bool tunes = !experiment::tuned_target(d.campaign.spec.fabric).empty();
+  if (d.campaign.feeds_model || tunes) {
     d.campaign.state = CampaignState::fitting;
-    d.campaign.message = message + "; fitting the model";
+    d.campaign.message = message + (tunes ? "; publishing the settings" : "; fitting the model");
   } else {
     d.campaign.state = CampaignState::succeeded;
     d.campaign.message =

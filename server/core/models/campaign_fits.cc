@@ -6,10 +6,12 @@
 
 #include "base/network_name.h"
 #include "base/quantity.h"
+#include "optimizer/experiment/tuning.h"
 #include "server/clock.h"
 #include "server/core/campaigns/campaign_records.h"
 #include "server/core/models/fit_samples.h"
 #include "server/core/models/published_model.h"
+#include "server/core/models/settings_version.h"
 
 namespace stripline::server {
 namespace {
@@ -46,7 +48,12 @@ void CampaignFits::fit(int64_t campaign) {
     job = collect_samples(state_.store, campaign);
   }
   const double start_s = steady_seconds();
-  const Result<FittedModel> fitted = job.ok() ? fits_.fit(*job, fits_.stop_token()) : job.error();
+  const auto make = [&]() -> Result<FittedModel> {
+    if (!job.ok()) return job.error();
+    if (!experiment::tuned_target(job->input.spec.fabric).empty()) return tuned_settings(*job);
+    return fits_.fit(*job, fits_.stop_token());
+  };
+  const Result<FittedModel> fitted = make();
   const double fit_s = steady_seconds() - start_s;
   state_.meters.observe(Meters::Time::fit, fit_s);
   spdlog::info("{}: fitting took {}", campaign_name(campaign), seconds_text(fit_s));
@@ -82,9 +89,13 @@ Status CampaignFits::publish(int64_t number, const Result<FittedModel>& fitted) 
     return end_campaign(state_, number, CampaignState::failed,
                         "no model could be fitted: " + fitted.error().message());
   }
+  if (fitted->content.empty()) {
+    return end_campaign(state_, number, CampaignState::succeeded,
+                        "the target keeps its default settings: " + fitted->summary);
+  }
   const std::string model = *parse_model_name(d.campaign.spec.model);
   STRIPLINE_ASSIGN_OR_RETURN(const auto existing, state_.store.model(model));
-  const std::string network = network_name(d.campaign.spec.fabric);
+  const std::string network = experiment::fabric_of_model(network_name(d.campaign.spec.fabric));
   if (existing && network_name(existing->fabric) != network) {
     return end_campaign(state_, number, CampaignState::failed,
                         "no version was published: " + d.campaign.spec.model +

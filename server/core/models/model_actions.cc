@@ -7,10 +7,13 @@
 #include <spdlog/spdlog.h>
 
 #include "base/network_name.h"
+#include "base/packed_export.h"
+#include "optimizer/experiment/tuning.h"
 #include "optimizer/model/model_json.h"
 #include "server/clock.h"
 #include "server/core/models/model_gate.h"
 #include "server/core/models/published_model.h"
+#include "server/core/models/settings_version.h"
 #include "server/core/models/validation_job.h"
 #include "server/core/reads.h"
 #include "server/core/wire.h"
@@ -70,8 +73,10 @@ Answer<std::optional<std::string>> refusal_after(Coordinator& coordinator, Store
                                                  Comparing comparing) {
   const auto stable = labelled(store, moves, kStableLabel);
   if (!stable) return stable.problem();
+  // Settings are compared with the target's default ones, on nodes that may be different ones.
+  const bool predicts = !version.validation || !version.validation->judgement.settings;
   GateQuestion question{label, *stable, {}, unjudged_reason};
-  if (comparing == Comparing::yes && *stable && !((*stable)->key == version.key)) {
+  if (comparing == Comparing::yes && predicts && *stable && !((*stable)->key == version.key)) {
     const auto beside = compare_versions(store, version, **stable);
     if (!beside.ok()) return beside.error();
     question.beside_stable = *beside;
@@ -264,6 +269,24 @@ Answer<v1::ModelVersion> retire_stale(Coordinator& coordinator, Store& store,
                    std::move(changes));
 }
 
+Answer<v1::ModelVersion> mark_stale(Coordinator& coordinator, Store& store, const VersionKey& key,
+                                    const std::string& reason, bool rollback,
+                                    const std::string& actor) {
+  constexpr const char* kAction = "mark model version as stale";
+  Changes changes;
+  changes.staled.push_back({key, reason, unix_seconds()});
+  changes.staled_in_use = changes.staled;
+  if (!rollback) {
+    auto marked = applied(store, std::move(changes), key, actor, kAction, "is stale: " + reason);
+    if (marked) coordinator.offer_models();
+    return marked;
+  }
+  changes.audit.push_back({0, unix_seconds(), actor, kAction, version_name(key)});
+  spdlog::info("{} is stale: {}", version_name(key), reason);
+  return roll_back(coordinator, store, key.model, std::string(kStableLabel), true, actor,
+                   std::move(changes));
+}
+
 Answer<v1::ModelVersion> retire_lost(Coordinator& coordinator, Store& store,
                                      const LabelRecord& label, Changes changes) {
   if (label.label == kStableLabel) changes.staled_in_use.push_back({label.key, "", unix_seconds()});
@@ -286,18 +309,47 @@ Answer<v1::ModelVersion> rollback_label(Coordinator& coordinator, Store& store,
   return roll_back(coordinator, store, model, label, label == kCanaryLabel, actor);
 }
 
-Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersionRequest& request,
-                                      const std::string& actor) {
-  const auto parsed = model::parse_model(request.content(), "the file");
+namespace {
+
+// What is imported, to become a version of a model of this name, unless another one is named.
+struct Imported {
+  std::string name;
+  std::string network;
+  FittedModel version;
+};
+
+Answer<Imported> imported_model(const std::string& content) {
+  if (is_packed_export(content)) {
+    auto settings = settings_version(content, "the file");
+    if (!settings.ok()) return invalid_field("content", settings.error().message());
+    settings->version.summary = "imported; " + settings->version.summary;
+    return Imported{settings->target, experiment::settings_fabric(settings->target),
+                    std::move(settings->version)};
+  }
+  const auto parsed = model::parse_model(content, "the file");
   if (!parsed.ok()) return invalid_field("content", parsed.error().message());
   const auto fabric = parsed->fingerprint.find("fabric");
   if (fabric == parsed->fingerprint.end() || fabric->second.value == "*") {
     return invalid_field("content", "the model does not say which fabric it describes");
   }
-  const std::string network = network_name(fabric->second.value);
-  const auto sha256 = model::content_sha256(*parsed);
+  auto sha256 = model::content_sha256(*parsed);
   if (!sha256.ok()) return sha256.error();
-  const auto name = request.parent().empty() ? std::optional(to_segment(parsed->name))
+  return Imported{parsed->name, network_name(fabric->second.value),
+                  FittedModel{.content = content,
+                              .sha256 = *std::move(sha256),
+                              .summary = "imported; fitted at " + parsed->provenance.fitted_at +
+                                         " by " + parsed->provenance.fitter_version,
+                              .provisional = parsed->provenance.provisional}};
+}
+
+}  // namespace
+
+Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersionRequest& request,
+                                      const std::string& actor) {
+  const auto imported = imported_model(request.content());
+  if (!imported) return imported.problem();
+  const std::string& network = imported->network;
+  const auto name = request.parent().empty() ? std::optional(to_segment(imported->name))
                                              : parse_model_name(request.parent());
   if (!name) {
     return invalid_field("parent", "'" + request.parent() + "' is not of the form models/NAME");
@@ -311,21 +363,10 @@ Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersion
                        "', the file '" + network + "'; name another model",
                    {{"name", model_name(*name)}}};
   }
-  NewModelVersion version;
-  version.record.key = {*name, *existing ? (*existing)->last_number + 1 : 1};
-  version.record.sha256 = *sha256;
-  version.record.created_unix_s = unix_seconds();
-  version.record.summary = "imported; fitted at " + parsed->provenance.fitted_at + " by " +
-                           parsed->provenance.fitter_version;
-  version.record.provisional = parsed->provenance.provisional;
-  version.fabric = network;
-  version.content = request.content();
+  const VersionKey key{*name, *existing ? (*existing)->last_number + 1 : 1};
   Changes changes;
-  changes.versions.push_back(version);
-  note_verdict(changes, version.record.key, verdict_on(std::nullopt),
-               version.record.created_unix_s);
-  return applied(store, std::move(changes), version.record.key, actor, "import model version",
-                 "was imported");
+  add_version(changes, key, network, imported->version, {}, unix_seconds());
+  return applied(store, std::move(changes), key, actor, "import model version", "was imported");
 }
 
 Answer<v1::ModelVersion> withdraw_model(Coordinator& coordinator, Store& store,

@@ -38,6 +38,11 @@ Answer<v1::ModelVersion> rollback_label(Coordinator& coordinator, Store& store,
 /// that may be used, or to nothing.
 Answer<v1::ModelVersion> retire_stale(Coordinator& coordinator, Store& store,
                                       const VersionKey& stale, const std::string& actor);
+/// A version that is stable does not hold any more, for this reason; with `rollback` it loses the
+/// label, too, as by retire_stale().
+Answer<v1::ModelVersion> mark_stale(Coordinator& coordinator, Store& store, const VersionKey& key,
+                                    const std::string& reason, bool rollback,
+                                    const std::string& actor);
 /// Takes a label back from a version as a rollback does, or, where there is none before it, to
 /// nothing, in one step with `changes`, which say why.
 Answer<v1::ModelVersion> retire_lost(Coordinator& coordinator, Store& store,

@@ -1,113 +1,30 @@
 // What publishers do with versions of models, over a store without a server.
 #include "server/core/models/model_actions.h"
 
+#include <map>
 #include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "optimizer/experiment/held_out.h"
-#include "optimizer/experiment/json.h"
 #include "server/core/models/fit_job.h"
 #include "server/core/models/model_gate.h"
+#include "server/core/models/published_model.h"
+#include "server/core/models/sentinels.h"
+#include "server/core/models/settings_version.h"
 #include "server/core/reads.h"
+#include "server/testing/packed_settings.h"
 #include "server/testing/saboteur.h"
-#include "server/testing/store_fixture.h"
-#include "server/testing/synthetic_machine.h"
+#include "server/testing/tuned_store.h"
 
 namespace stripline::server {
 namespace {
 
 constexpr const char* kActor = "users/alice";
 
-class ModelActionsTest : public StoreTest {
+class ModelActionsTest : public TunedStoreTest {
  protected:
-  // A finished campaign on this machine, with its samples.
-  void measure_campaign(int64_t number, const SyntheticMachine& machine) {
-    CampaignRecord record = campaign(number);
-    record.state = CampaignState::succeeded;
-    Changes changes;
-    changes.campaigns.push_back(record);
-    for (uint32_t index = 1; index <= 6; ++index) {
-      RunRecord finished = run(number, index);
-      finished.state = RunState::finished;
-      finished.fence = 1;
-      changes.runs.push_back(finished);
-      Json series = Json::array();
-      for (const experiment::SampleSeries& one : series_of(machine, index)) {
-        series.push_back(experiment::to_json(one));
-      }
-      for (const experiment::SampleSeries& one : held_out_of(machine, record.spec.seed, index)) {
-        series.push_back(experiment::to_json(one));
-      }
-      BatchRecord stored = batch({number, index}, 1, 1);
-      stored.data = series.dump();
-      changes.batches.push_back(stored);
-    }
-    apply(changes);
-  }
-
-  static std::vector<experiment::SampleSeries> series_of(const SyntheticMachine& machine,
-                                                         uint32_t index) {
-    std::vector<experiment::SampleSeries> series;
-    for (int64_t bytes = 8; bytes <= 1 << 20; bytes *= 2) {
-      series.push_back(
-          measure(machine, {"micro.latency", "get", {{"bytes", bytes}}}, index, index));
-    }
-    return series;
-  }
-
-  // What a campaign judges models by: sizes and windows.
-  static std::vector<experiment::SampleSeries> held_out_of(const SyntheticMachine& machine,
-                                                           uint64_t seed, uint32_t index) {
-    std::vector<experiment::SampleSeries> series;
-    for (size_t problem = 0; problem < 36; ++problem) {
-      const auto drawn = experiment::draw_held_out(seed, 2, problem);
-      if (drawn.kind != experiment::HeldOutKind::size &&
-          drawn.kind != experiment::HeldOutKind::window) {
-        continue;
-      }
-      for (const experiment::Point& point : drawn.points) {
-        series.push_back(measure(machine, point, index, index));
-      }
-    }
-    return series;
-  }
-
-  static FittedModel fitted() {
-    FitInput input;
-    input.campaigns = {1};
-    input.spec.fabric = "tcp";
-    input.spec.model = "models/tcp";
-    input.spec.runs = input.runs = 6;
-    input.spec.ranks = 2;
-    input.fitted_at = "2026-01-01T00:00:00Z";
-    for (uint32_t index = 1; index <= 6; ++index) {
-      for (auto& one : series_of(SyntheticMachine(), index)) input.series.push_back(one);
-    }
-    auto model = fit_campaign(input);
-    EXPECT_TRUE(model.ok()) << model.error().message();
-    return *model;
-  }
-
-  // A version as a campaign publishes it.
-  std::string published(int64_t number, double regret) {
-    const FittedModel model = fitted();
-    NewModelVersion version;
-    version.record.key = {"tcp", number};
-    version.record.sha256 = model.sha256;
-    version.record.campaigns = {"campaigns/c1"};
-    version.record.findings = model.findings;
-    version.fabric = "tcp";
-    version.content = model.content;
-    Changes changes;
-    changes.versions.push_back(version);
-    changes.validations.push_back({{"tcp", number}, 5, {}, {9, 0.02, 0.03, 10, regret, regret}});
-    apply(changes);
-    return version_name(version.record.key);
-  }
-
   Answer<v1::ModelVersion> promote(const std::string& name, const std::string& label) {
     v1::PromoteModelVersionRequest request;
     request.set_name(name);
@@ -344,6 +261,79 @@ TEST_F(ModelActionsTest, WhatIsNamedMustBeThere) {
   request.set_name("models/tcp");
   EXPECT_EQ(rollback_label(*coordinator(), *store_, request, kActor).problem().reason,
             "INVALID_FIELD");
+}
+
+// Versions of a model of the target, which go by the validation that they bring.
+TEST_F(ModelActionsTest, SettingsOfAnotherRuntimeAreImportedPromotedAndMarkedStale) {
+  const auto first = import(packed_settings());
+  ASSERT_TRUE(first) << first.problem().message;
+  EXPECT_EQ(first->name(), "models/openmpi/versions/1");
+  EXPECT_EQ(first->state(), v1::ModelVersion::VALIDATED);
+  EXPECT_EQ((*store_->model("openmpi"))->fabric, "target:openmpi");
+  EXPECT_EQ(validate(first->name(), "campaigns/c1").problem().reason, "INVALID_FIELD");
+  EXPECT_EQ(check_of(first->name(), "campaigns/c1").problem().reason, "INVALID_FIELD");
+
+  // One that was not proven gets no label; one that is as good replaces the first.
+  const auto unread = import(packed_settings(true, 0));
+  ASSERT_TRUE(unread) << unread.problem().message;
+  EXPECT_EQ(promote(unread->name(), "stable").problem().reason, "GATE");
+  ASSERT_TRUE(promote(first->name(), "stable"));
+  const auto next =
+      import(packed_settings(true, 3.5, Json::array({compared_settings("NON_INFERIOR", 0.9)})));
+  ASSERT_TRUE(next) << next.problem().message;
+  const auto promoted = promote(next->name(), "stable");
+  ASSERT_TRUE(promoted) << promoted.problem().message;
+
+  // What does not hold any more loses the label to the version of before.
+  const auto back = mark_stale(*coordinator(), *store_, {"openmpi", 3}, "the kernel is another one",
+                               true, kActor);
+  ASSERT_TRUE(back) << back.problem().message;
+  EXPECT_EQ(back->name(), first->name());
+  EXPECT_EQ((*store_->model_version({"openmpi", 3}))->stale, "the kernel is another one");
+  const auto kept = mark_stale(*coordinator(), *store_, {"openmpi", 1}, "the kernel is another one",
+                               false, kActor);
+  ASSERT_TRUE(kept) << kept.problem().message;
+  EXPECT_EQ(current_of(*store_->labels("openmpi"), kStableLabel)->key.version, 1);
+}
+
+TEST_F(ModelActionsTest, SettingsAreStaleOnceTheirTargetHasChangedWhereTheyWereTuned) {
+  const VersionKey key{"openmpi-shm", 1};
+  const std::map<std::string, std::string> then = {{"target.openmpi.version", "4.1.4"}};
+  const auto is_now = [](const std::string& node, const std::string& version) {
+    return NodeRecord{node, "0.1.0", {{"target.openmpi.version", version}}, {"target:openmpi"},
+                      {},   5};
+  };
+  CampaignRecord tuned = campaign(1);
+  tuned.spec = *complete_spec({.fabric = "tune:openmpi"});
+  tuned.state = CampaignState::succeeded;
+  RunRecord finished = run(1, 1);
+  finished.state = RunState::finished;
+  finished.fence = 1;
+  const auto settings = settings_version(packed_settings(), "it");
+  ASSERT_TRUE(settings.ok()) << settings.error().message();
+  Changes changes;
+  changes.campaigns.push_back(tuned);
+  changes.runs.push_back(finished);
+  changes.attempts.push_back({finished.key, 1, "a"});
+  changes.facts.push_back({finished.key, 1, "a", then});
+  changes.nodes.push_back(is_now("a", "4.1.4"));
+  // One where nothing was tuned says nothing of them.
+  changes.nodes.push_back(is_now("b", "5.0.7"));
+  add_version(changes, key, "target:openmpi", settings->version, {"campaigns/c1"}, 5);
+  apply(changes);
+  ASSERT_TRUE(promote(version_name(key), "stable"));
+
+  const auto served = coordinator();
+  Sentinels sentinels(*served, *store_, {0, StalePolicy::rollback});
+  ASSERT_TRUE(sentinels.tend(100).ok());
+  EXPECT_EQ((*store_->model_version(key))->stale, "");
+  Changes changed;
+  changed.nodes.push_back(is_now("a", "4.1.7"));
+  apply(changed);
+  ASSERT_TRUE(sentinels.tend(101).ok());
+  EXPECT_EQ((*store_->model_version(key))->stale,
+            "on nodes/a the version of openmpi was 4.1.4 and is 4.1.7");
+  EXPECT_EQ(current_of(*store_->labels(key.model), kStableLabel), nullptr);
 }
 
 }  // namespace

@@ -31,6 +31,11 @@ std::optional<std::string> gate_refusal(const ModelVersionRecord& candidate,
   }
   const VersionVerdict verdict = verdict_of(candidate.validation);
   if (verdict.verdict == Verdict::failed) return "it failed its validation: " + verdict.why;
+  const bool of_settings = candidate.validation && candidate.validation->judgement.settings;
+  // What other people's programs read is not taken on trust.
+  if (verdict.verdict == Verdict::unjudged && of_settings) {
+    return verdict.why + "; tune again, with more numbers of ranks or more time";
+  }
   if (verdict.verdict == Verdict::unjudged && question.unjudged_reason.empty()) {
     return "it was not judged, which is not the same as passed: " + verdict.why +
            "; a larger campaign measures more, 'stripline model validate' judges it by another "

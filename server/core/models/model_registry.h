@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "proto/agent_protocol/messages.h"
 #include "server/core/models/known_models.h"
-#include "server/core/sessions/agent_messages.h"
 #include "server/store/store.h"
 
 namespace stripline::server {

@@ -89,6 +89,21 @@ std::vector<std::string> failures(const fit::Judgement& j) {
   return found;
 }
 
+VersionVerdict verdict_on_settings(const fit::Judgement& judgement) {
+  if (judgement.losses > 0) {
+    return {Verdict::failed, count_text(judgement.losses, "comparison") +
+                                 " with the default settings found them slower, the worst by " +
+                                 share_text(judgement.worst_loss_share) + ": " +
+                                 judgement.worst_loss};
+  }
+  if (!judgement.settings->validated || judgement.compared == 0) {
+    return {Verdict::unjudged,
+            "they were not validated in the version of the target that they are for"};
+  }
+  if (judgement.settings->probe_factor > 0) return {Verdict::passed, ""};
+  return {Verdict::unjudged, "no probe has shown that the target reads them"};
+}
+
 }  // namespace
 
 std::string share_text(double share) { return formatted("%.1f %%", 100 * share); }
@@ -96,6 +111,7 @@ std::string share_text(double share) { return formatted("%.1f %%", 100 * share);
 VersionVerdict verdict_on(const std::optional<fit::Judgement>& given) {
   if (!given) return {Verdict::unjudged, "nothing that it was not fitted to was measured"};
   const fit::Judgement& judgement = *given;
+  if (judgement.settings) return verdict_on_settings(judgement);
   std::string why;
   for (const std::string& one : failures(judgement)) why += (why.empty() ? "" : "; ") + one;
   if (!why.empty()) return {Verdict::failed, why};
@@ -123,6 +139,11 @@ std::string figures_text(const fit::Judgement& judgement) {
     text += (text.empty() ? "" : ", ") + std::string("mean regret ") +
             share_text(judgement.mean_regret) + " of " +
             count_text(judgement.choices, "choice", "choices");
+  }
+  if (judgement.settings && judgement.compared > 0) {
+    return count_text(judgement.compared, "comparison") + " with the default settings, " +
+           share_text(std::abs(judgement.over_untuned)) +
+           (judgement.over_untuned > 0 ? " more" : " less") + " time in the mean";
   }
   if (judgement.compared > 0) {
     text += ", " + share_text(std::abs(judgement.over_untuned)) +

@@ -65,6 +65,10 @@ Answer<Json> sentinels_of(Store& store, const plan::CompiledModel& model,
 }  // namespace
 
 Answer<Json> sentinel_history(Store& store, const ModelVersionRecord& version) {
+  // Nothing is measured again of settings of another runtime.
+  if (version.validation && version.validation->judgement.settings) {
+    return Json{{"tolerance", fit::kSentinelTolerance}, {"checks", Json::array()}};
+  }
   const auto content = store.model_content(version.key);
   if (!content.ok()) return content.error();
   const auto model = model::parse_model(*content, version_name(version.key));

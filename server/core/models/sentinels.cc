@@ -6,9 +6,11 @@
 
 #include "base/network_name.h"
 #include "optimizer/experiment/catalogue.h"
+#include "optimizer/experiment/tuning.h"
 #include "optimizer/fit/sentinels.h"
 #include "server/core/models/model_actions.h"
 #include "server/core/models/model_gate.h"
+#include "server/core/models/settings_version.h"
 #include "stripline/v1/models.pb.h"
 
 namespace stripline::server {
@@ -26,7 +28,10 @@ CampaignSpec group_of(const std::optional<CampaignRecord>& fitted_to, const std:
   CampaignSpec spec;
   if (fitted_to) spec = fitted_to->spec;
   // Measured as it was then: options of runs stay.
-  if (network_name(spec.fabric) != network_name(fabric)) spec.fabric = fabric;
+  if (experiment::fabric_of_model(network_name(spec.fabric)) != network_name(fabric)) {
+    const auto target = experiment::target_of_settings(fabric);
+    spec.fabric = target.empty() ? fabric : experiment::tuning_fabric(target);
+  }
   return spec;
 }
 
@@ -119,7 +124,10 @@ Status Sentinels::tend_model(const ModelRecord& model, double now_unix_s) {
       if (!retired) say_once(retired.problem().message);
       return {};
     }
-    if (options_.interval_s > 0 && version && version->withdrawn.empty() && !is_stale) {
+    const bool is_fit = version && version->withdrawn.empty() && !is_stale;
+    if (is_fit && holds_settings(model.fabric)) {
+      STRIPLINE_RETURN_IF_ERROR(look_at_target(model, *version));
+    } else if (is_fit && options_.interval_s > 0) {
       STRIPLINE_RETURN_IF_ERROR(measure(model, *version, stable->time_unix_s, now_unix_s));
     }
   }
@@ -174,6 +182,29 @@ Status Sentinels::judge(const ModelVersionRecord& version, const CampaignRecord&
     return {};
   }
   attempts_.erase(version_name(version.key));
+  return {};
+}
+
+// By what the agents of nodes have said of them since they were tuned there.
+Status Sentinels::look_at_target(const ModelRecord& model, const ModelVersionRecord& version) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, fitted_to(version));
+  if (!campaign) return {};
+  const auto target = experiment::target_of_settings(model.fabric);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store_.runs(campaign->number));
+  for (const RunRecord& run : runs) {
+    if (run.state != RunState::finished) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(const auto nodes, store_.attempt_facts(run.key, run.fence));
+    for (const AttemptFacts& then : nodes) {
+      STRIPLINE_ASSIGN_OR_RETURN(const auto now, store_.node(then.node));
+      const std::string change = now ? target_change(target, then.facts, now->fingerprint) : "";
+      if (change.empty()) continue;
+      const auto marked =
+          mark_stale(coordinator_, store_, version.key, "on " + node_name(then.node) + " " + change,
+                     options_.policy != StalePolicy::keep, std::string(kActor));
+      if (!marked) say_once(marked.problem().message);
+      return {};
+    }
+  }
   return {};
 }
 

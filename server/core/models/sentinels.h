@@ -1,5 +1,7 @@
 // Checks that networks are still as the stable versions of models say: sentinels are measured again
-// from time to time while no run is active, and what becomes of a version that does not hold.
+// from time to time while no run is active, and what becomes of a version that does not hold. Of
+// settings of another runtime nothing is measured: they hold as long as the runtime, its
+// configuration and the kernel are, where they were tuned, what they were validated with.
 #pragma once
 
 #include <map>
@@ -66,6 +68,7 @@ class Sentinels {
   Status measure(const ModelRecord& model, const ModelVersionRecord& version,
                  double stable_since_unix_s, double now_unix_s);
   Status judge(const ModelVersionRecord& version, const CampaignRecord& campaign);
+  Status look_at_target(const ModelRecord& model, const ModelVersionRecord& version);
   Status replace(const ModelRecord& model, const std::vector<LabelRecord>& moves);
   Status introduce(const ModelRecord& model, const VersionKey& version,
                    const std::vector<LabelRecord>& moves);

@@ -10,6 +10,7 @@
 #include "optimizer/model/model_json.h"
 #include "server/clock.h"
 #include "server/core/models/fit_job.h"
+#include "server/core/models/settings_version.h"
 #include "server/store/point_records.h"
 
 namespace stripline::server {
@@ -89,6 +90,11 @@ Answer<Evidence> evidence_of(Store& store, const ModelVersionRecord& version,
                              const std::vector<int64_t>& campaigns) {
   const auto model = store.model(version.key.model);
   if (!model.ok()) return model.error();
+  if (*model && holds_settings((*model)->fabric)) {
+    return campaign_problem(
+        "settings are judged in their target, by the campaign that tunes it: run "
+        "that again, or 'stripline export verify' on a node");
+  }
   Evidence evidence;
   uint32_t last_run = 0;
   for (const int64_t number : campaigns) {

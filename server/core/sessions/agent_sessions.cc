@@ -27,6 +27,12 @@ constexpr double kLongestSpreadS = 5;
 // For a person to read; it is stored with every event until the next one.
 constexpr size_t kMaxMessageBytes = 4000;
 
+// What the state notes at once. The others are read without its lock, or are the door's.
+template <typename Content>
+constexpr bool kIsNoted =
+    std::is_same_v<Content, Heartbeat> || std::is_same_v<Content, GroupJoin> ||
+    std::is_same_v<Content, AssignmentUpdate> || std::is_same_v<Content, ModelAck>;
+
 // An error that another attempt will meet again.
 bool is_final_error(const std::string& code) {
   switch (error_code_from_string(code).value_or(ErrorCode::internal)) {
@@ -58,12 +64,15 @@ bool has_long_text(const Hello& hello) {
 }
 
 size_t bytes_of(const Hello& hello) {
-  size_t bytes = hello.instance_id.size() + hello.agent_version.size() + hello.assignment.size();
+  size_t bytes =
+      hello.instance_id.size() + hello.agent_version.size() + hello.assignment.name.size();
   for (const std::string& fabric : hello.fabrics) bytes += fabric.size();
   for (const std::string& experiment : hello.experiments_json) bytes += experiment.size();
-  for (const auto* map : {&hello.fingerprint, &hello.models}) {
-    for (const auto& [key, value] : *map) bytes += key.size() + value.size();
-  }
+  const auto add = [&](const std::map<std::string, std::string>& map) {
+    for (const auto& [key, value] : map) bytes += key.size() + value.size();
+  };
+  add(hello.fingerprint);
+  if (hello.models) add(*hello.models);
   return bytes;
 }
 
@@ -107,17 +116,18 @@ std::optional<Problem> AgentSessions::check_hello(const Hello& hello, Session& s
                                               "another --cluster");
   }
   if (hello.instance_id.empty()) return invalid_field("hello.instance_id", "must not be empty");
-  if (hello.protocol_min > kProtocolVersion || hello.protocol_max < kProtocolVersion) {
+  if (hello.protocol_min > kProtocolMax || hello.protocol_max < kProtocolMax) {
     return Problem{ErrorCode::failed_precondition,
                    "PROTOCOL_VERSION",
                    "the agent speaks protocol versions " + std::to_string(hello.protocol_min) +
                        " to " + std::to_string(hello.protocol_max) + ", this server speaks " +
-                       std::to_string(kProtocolVersion) +
+                       std::to_string(kProtocolMax) +
                        "; install agent and server of neighbouring releases",
-                   {{"server_protocol", std::to_string(kProtocolVersion)}}};
+                   {{"server_protocol", std::to_string(kProtocolMax)}}};
   }
   if (hello.fingerprint.size() > kMaxListed || hello.fabrics.size() > kMaxListed ||
-      hello.models.size() > kMaxListed || hello.experiments_json.size() > kMaxListed) {
+      (hello.models && hello.models->size() > kMaxListed) ||
+      hello.experiments_json.size() > kMaxListed) {
     return invalid_field("hello", "lists more than " + std::to_string(kMaxListed) +
                                       " fabrics, experiments or facts; use an agent of this "
                                       "server's release");
@@ -148,9 +158,9 @@ std::optional<Problem> AgentSessions::check_hello(const Hello& hello, Session& s
     session.record.experiments.push_back(experiment.name);
   }
   session.instance_id = hello.instance_id;
-  session.takes_models = hello.takes_models;
+  session.takes_models = hello.models.has_value();
   session.max_ranks = hello.max_ranks;
-  session.models.has = hello.models;
+  if (hello.models) session.models.has = *hello.models;
   return std::nullopt;
 }
 
@@ -234,7 +244,7 @@ Answer<uint64_t> AgentSessions::open_session(const Hello& hello, std::shared_ptr
   spdlog::info("{} connected (agent {}, {} fabrics, {} experiments)", node_name(hello.node),
                hello.agent_version, hello.fabrics.size(), hello.experiments_json.size());
   stored.link->send(
-      HelloAck{kProtocolVersion, state_.options.heartbeat_interval_s, reconnect_spread_s()});
+      HelloAck{kProtocolMax, state_.options.heartbeat_interval_s, reconnect_spread_s()});
   resume_assignment(hello, stored);
   state_.want_step();
   return stored.id;
@@ -250,13 +260,14 @@ double AgentSessions::reconnect_spread_s() const {
 // Brings what the agent says it works on and what the server gave it together.
 void AgentSessions::resume_assignment(const Hello& hello, Session& session) {
   const std::string& node = hello.node;
-  const auto named = parse_run_name(hello.assignment);
+  const auto named = parse_run_name(hello.assignment.name);
   bool has_ended = false;  // its part of what it names, which others still measure
   for (auto& [campaign, active] : state_.active) {
     RunGroup& group = active.group;
     if (!group.has_node(node)) continue;
     const bool same_agent = active.instances[node] == hello.instance_id;
-    const bool works_on_it = named && *named == group.run() && hello.fence == group.fence();
+    const bool works_on_it =
+        named && *named == group.run() && hello.assignment.fence == group.fence();
     if (group.finished(node)) {
       has_ended = has_ended || works_on_it;
       continue;
@@ -279,7 +290,7 @@ void AgentSessions::resume_assignment(const Hello& hello, Session& session) {
     break;
   }
   if (named && !has_ended) {
-    send_cancel(session, *named, hello.fence, "the assignment is not valid any more");
+    send_cancel(session, *named, hello.assignment.fence, "the assignment is not valid any more");
   }
 }
 
@@ -324,13 +335,8 @@ void AgentSessions::receive(uint64_t id, const AgentMessage& message) {
   if (session == nullptr) return;
   const bool changed = std::visit(
       [&](const auto& content) STRIPLINE_REQUIRES(state_.mutex) {
-        using Content = std::decay_t<decltype(content)>;
-        if constexpr (std::is_same_v<Content, SampleBatch> ||
-                      std::is_same_v<Content, FeedbackReport>) {
-          return false;
-        } else {
-          return handle(*session, content);
-        }
+        if constexpr (kIsNoted<std::decay_t<decltype(content)>>) return handle(*session, content);
+        return false;
       },
       message);
   if (changed) state_.want_step();
@@ -357,24 +363,24 @@ bool AgentSessions::handle(Session& session, const Heartbeat& heartbeat) {
   if (heartbeat.host_load) session.host_load = heartbeat.host_load;
   // Campaigns may wait for it to become quiet.
   const bool awaited = heartbeat.host_load && state_.waits.any_for_quiet();
-  const auto run = parse_run_name(heartbeat.assignment);
+  const auto run = parse_run_name(heartbeat.assignment.name);
   if (!run) return awaited;
   const std::string& node = session.record.name;
-  if (ActiveRun* active = state_.active_run(*run, heartbeat.fence, node)) {
+  if (ActiveRun* active = state_.active_run(*run, heartbeat.assignment.fence, node)) {
     active->group.renew(node, steady_seconds());
   } else {
-    send_cancel(session, *run, heartbeat.fence, "the assignment is not valid any more");
+    send_cancel(session, *run, heartbeat.assignment.fence, "the assignment is not valid any more");
   }
   return false;
 }
 
 bool AgentSessions::handle(Session& session, const GroupJoin& join) {
-  const auto run = parse_run_name(join.assignment);
+  const auto run = parse_run_name(join.assignment.name);
   if (!run) return false;
   const std::string& node = session.record.name;
-  ActiveRun* active = state_.active_run(*run, join.fence, node);
+  ActiveRun* active = state_.active_run(*run, join.assignment.fence, node);
   if (active == nullptr) {
-    send_cancel(session, *run, join.fence, "the assignment is not valid any more");
+    send_cancel(session, *run, join.assignment.fence, "the assignment is not valid any more");
     return false;
   }
   RunGroup& group = active->group;
@@ -426,11 +432,12 @@ Status AgentSessions::note_slow(const RunKey& run, const std::string& message) {
 }
 
 bool AgentSessions::handle(Session& session, const AssignmentUpdate& update) {
-  const auto run = parse_run_name(update.assignment);
+  using State = AssignmentUpdate::State;
+  const auto run = parse_run_name(update.assignment.name);
   if (!run) return false;
   const std::string& node = session.record.name;
-  ActiveRun* active = state_.active_run(*run, update.fence, node);
-  if (update.state == UpdateState::running || update.state == UpdateState::unspecified) {
+  ActiveRun* active = state_.active_run(*run, update.assignment.fence, node);
+  if (update.state == State::running || update.state == State::unspecified) {
     if (active == nullptr) return false;
     active->group.renew(node, steady_seconds());
     if (!update.message.empty()) {
@@ -439,30 +446,30 @@ bool AgentSessions::handle(Session& session, const AssignmentUpdate& update) {
     return take_facts(*active, node, update.facts);
   }
   // Whatever it says beyond that, the node is free again.
-  if (session.holds(*run, update.fence)) session.holding.reset();
+  if (session.holds(*run, update.assignment.fence)) session.holding.reset();
   // What it says of a part that has ended well changes nothing.
   if (active == nullptr || active->group.finished(node)) return true;
   const std::string message = shortened(update.message, kMaxMessageBytes);
   // Most messages name the node themselves, with the rank.
   const bool named = message.find(node_name(node)) != std::string::npos;
   switch (update.state) {
-    case UpdateState::finished:
+    case State::finished:
       if (take_facts(*active, node, update.facts)) break;
       active->group.finish(node);
-      state_.unsaved_ends.push_back({*run, update.fence, node, active->facts[node]});
+      state_.unsaved_ends.push_back({*run, update.assignment.fence, node, active->facts[node]});
       if (active->group.all_finished()) active->ended_s = steady_seconds();
       break;
-    case UpdateState::failed:
+    case State::failed:
       active->fail({named ? message : node_name(node) + ": " + message, is_final_error(update.code),
                     node, false, shortened(update.experiment, kMaxFactBytes)});
       break;
-    case UpdateState::cancelled:
+    case State::cancelled:
       // An agent that leaves, as at the end of its job, is not to blame.
       active->fail({node_name(node) + " stopped it: " + message, false,
                     session.leaving ? std::nullopt : std::optional(node), session.leaving});
       break;
-    case UpdateState::running:
-    case UpdateState::unspecified:
+    case State::running:
+    case State::unspecified:
       break;
   }
   return true;

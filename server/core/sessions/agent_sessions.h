@@ -33,7 +33,8 @@ class AgentSessions {
   /// A stream's Hello. On success HelloAck has been sent. Problems: NODE_IN_USE, PROTOCOL_VERSION,
   /// INVALID_FIELD, TOO_MANY_NODES.
   Answer<uint64_t> open_session(const Hello& hello, std::shared_ptr<AgentLink> link);
-  /// A later message; ignored when the session has been closed in between.
+  /// A later message, of a kind that the door does not answer itself; ignored when the session has
+  /// been closed in between.
   void receive(uint64_t session, const AgentMessage& message);
   /// The stream has ended. Leases go on until they run out.
   void close_session(uint64_t session);

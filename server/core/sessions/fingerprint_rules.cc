@@ -16,7 +16,10 @@ constexpr std::array<std::string_view, 4> kHard = {"cpu.architecture", "fabric",
 // What stays alike however a machine is set up, restarted and updated.
 constexpr std::array<std::string_view, 2> kMachine = {"cpu.architecture", "cpu.model"};
 // Where and under what it was measured; changes with every update and says little about speed.
-constexpr std::array<std::string_view, 4> kIgnored = {"host", "hostname", "kernel", "os"};
+// So do other runtimes that are installed there.
+constexpr std::string_view kTargetFamily = "target";
+constexpr std::array<std::string_view, 5> kIgnored = {"host", "hostname", "kernel", "os",
+                                                      kTargetFamily};
 
 bool in_family(std::string_view field, std::string_view family) {
   return field == family ||
@@ -58,7 +61,7 @@ Result<JoinedFingerprint> join_fingerprints(const MeasuredFacts& measured,
   std::set<std::string> fields;
   for (const auto& [where, facts] : measured) {
     for (const auto& [field, value] : facts) {
-      if (!in_family(field, kLoadFamily)) fields.insert(field);
+      if (!in_family(field, kLoadFamily) && !in_family(field, kTargetFamily)) fields.insert(field);
     }
   }
   for (const std::string& field : fields) {

@@ -28,6 +28,17 @@ TEST(FingerprintRules, NodesThatAgreeKeepTheirValues) {
   EXPECT_EQ(joined.fingerprint.at("clock").value, "real");
 }
 
+// Models say nothing of them.
+TEST(FingerprintRules, OtherRuntimesThatAreInstalledAreLeftOut) {
+  const auto joined =
+      *join_fingerprints({{"a", {{"cpu.model", "x"}, {"target.openmpi.version", "4.1.4"}}},
+                          {"b", {{"cpu.model", "x"}}}},
+                         "tcp", "real");
+  EXPECT_TRUE(joined.differing.empty());
+  EXPECT_FALSE(joined.fingerprint.contains("target.openmpi.version"));
+  EXPECT_EQ(fingerprint_rule("target.openmpi.version"), MatchRule::ignore);
+}
+
 TEST(FingerprintRules, WhatDiffersMatchesAnything) {
   const auto joined = *join_fingerprints(
       {{"a", {{"cpu.model", "x"}, {"gpu", "1"}}}, {"b", {{"cpu.model", "y"}}}}, "tcp", "real");

@@ -17,7 +17,6 @@ class NodeIdentityTest : public ModelPushTest {
     Hello hello;
     hello.node = "a";
     hello.instance_id = "i1";
-    hello.protocol_min = hello.protocol_max = kProtocolVersion;
     hello.fabrics = {"tcp"};
     hello.fingerprint = {{"cpu.model", processor}, {"host.boot", boot}};
     const auto session = coordinator_->sessions().open_session(hello, std::make_shared<FakeLink>());

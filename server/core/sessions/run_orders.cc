@@ -34,9 +34,13 @@ Result<Order> RunOrders::order_of(const RunKey& run, uint64_t fence, uint32_t po
 
 void RunOrders::send(Session& session, const RunGroup& group, const Order& order) const {
   session.holding = Holding{group.run(), group.fence()};
-  session.link->send(AssignmentOrder{run_name(group.run()), group.fence(), lease_s_, order,
-                                     group.ranks_of(session.record.name), group.rank_nodes(),
-                                     join_timeout_s_, job_id(group)});
+  session.link->send(Assignment{{run_name(group.run()), group.fence()},
+                                lease_s_,
+                                order,
+                                group.ranks_of(session.record.name),
+                                group.rank_nodes(),
+                                join_timeout_s_,
+                                job_id(group)});
 }
 
 }  // namespace stripline::server

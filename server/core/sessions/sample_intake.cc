@@ -37,57 +37,50 @@ SampleIntake::SampleIntake(CoreState& state)
     : state_(state),
       ingest_(state.store, [this](const std::vector<Arrival>& group) { on_stored(group); }) {}
 
+// The state's lock is taken once for a batch of an active run. Twice only if the store has to be
+// asked in between: for the plan, when the first samples come, and for who may send those of an
+// attempt that is not active.
 void SampleIntake::receive(uint64_t id, const SampleBatch& batch) {
-  const auto run = parse_run_name(batch.assignment);
-  ReadBatch known;
-  known.received_s = steady_seconds();
+  const double received_s = steady_seconds();
+  const auto run = parse_run_name(batch.assignment.name);
+  // Other sessions need not wait until megabytes have been read.
+  ReadBatch read = run ? read_content(batch, *run) : ReadBatch();
+  read.received_s = received_s;
   std::string node;
   uint32_t points = 0;
   {
+    const double asked_s = steady_seconds();
     const MutexLock lock(state_.mutex);
-    state_.meters.observe(Meters::Time::lock_wait, steady_seconds() - known.received_s);
-    const Session* session = state_.sessions.heard(id);
+    state_.meters.observe(Meters::Time::lock_wait, steady_seconds() - asked_s);
+    Session* session = state_.sessions.heard(id);
     if (session == nullptr || !run) return;
     node = session->record.name;
-    known.run = *run;
     const auto found = state_.active.find(run->campaign);
     if (found != state_.active.end() && found->second.group.run() == *run &&
-        found->second.group.fence() == batch.fence) {
-      known.sampler = found->second.group.rank_nodes().front();
-      known.planned = found->second.planned;
+        found->second.group.fence() == batch.assignment.fence) {
+      read.sampler = found->second.group.rank_nodes().front();
+      read.planned = found->second.planned;
       points = found->second.points;
     }
+    if (read.sampler && (read.planned || read.sampler != node)) return take(*session, batch, read);
   }
-  // Other sessions need not wait until megabytes have been read.
-  auto read = read_batch(batch, std::move(known), points, node);
+  const Status found = ask_store(batch, points, node, read);
   const MutexLock lock(state_.mutex);
   Session* session = state_.sessions.heard(id);
   if (session == nullptr) return;
-  const bool changed =
-      read.ok() ? handle(*session, batch, *read) : not_stored(*session, *run, read.error());
-  if (changed) state_.want_step();
+  if (found.ok()) return take(*session, batch, read);
+  if (not_stored(*session, *run, found.error())) state_.want_step();
 }
 
-// Without the lock. A plan has megabytes, too: it is read once, when the first samples have come.
-// Errors: the store's.
-Result<SampleIntake::ReadBatch> SampleIntake::read_batch(const SampleBatch& batch, ReadBatch read,
-                                                         uint32_t points, const std::string& node) {
-  const RunKey run = read.run;
-  if (!read.sampler) {
-    STRIPLINE_ASSIGN_OR_RETURN(read.sampler, state_.store.sampling_node(run, batch.fence));
-  }
-  if (read.sampler != node) return read;  // What is in it does not matter.
-  if (points > 0 && !read.planned) {
-    STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, state_.store.run_plan(run));
-    STRIPLINE_ASSIGN_OR_RETURN(PlannedPoints planned, PlannedPoints::read(plan, points));
-    read.planned = std::make_shared<const PlannedPoints>(std::move(planned));
-  }
-  if (const Status status = read_content(batch, read); !status.ok()) read.refusal = status.error();
+// What can be said of a batch by itself. A refusal is what makes it one that the run may not send.
+SampleIntake::ReadBatch SampleIntake::read_content(const SampleBatch& batch, const RunKey& run) {
+  ReadBatch read;
+  read.run = run;
+  if (const Status status = check_content(batch, read); !status.ok()) read.refusal = status.error();
   return read;
 }
 
-// Errors: what makes the batch one that the run may not send.
-Status SampleIntake::read_content(const SampleBatch& batch, ReadBatch& read) {
+Status SampleIntake::check_content(const SampleBatch& batch, ReadBatch& read) {
   if (batch.codec != "json") {
     return Error(ErrorCode::unimplemented,
                  "sample codec '" + batch.codec + "' is not known to this server; it reads 'json'");
@@ -96,29 +89,54 @@ Status SampleIntake::read_content(const SampleBatch& batch, ReadBatch& read) {
     return Error(ErrorCode::data_loss,
                  "sample batches are numbered from 1 on, this one is " + std::to_string(batch.seq));
   }
-  if (batch.data.size() > kMaxBatchBytes) {
-    return Error(ErrorCode::data_loss, "a sample batch of " + std::to_string(batch.data.size()) +
+  if (batch.data->size() > kMaxBatchBytes) {
+    return Error(ErrorCode::data_loss, "a sample batch of " + std::to_string(batch.data->size()) +
                                            " bytes; at most " + std::to_string(kMaxBatchBytes) +
                                            " are accepted");
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const auto series, series_of_batch(batch.data));
-  for (const auto& one : series) {
+  STRIPLINE_ASSIGN_OR_RETURN(read.series, series_of_batch(*batch.data));
+  for (const auto& one : read.series) {
     if (one.run != read.run.run) {
       return Error(ErrorCode::data_loss, "sample series of run " + std::to_string(one.run) +
                                              " in a batch of run " + std::to_string(read.run.run));
     }
     read.content.add(one);
+    read.results.push_back(campaign::result_of(one, 0));
   }
-  if (!read.planned) return {};
+  return {};
+}
+
+// Without the lock. A plan has megabytes, too: it is read once, when the first samples have come.
+// Errors: the store's.
+Status SampleIntake::ask_store(const SampleBatch& batch, uint32_t points, const std::string& node,
+                               ReadBatch& read) {
+  if (!read.sampler) {
+    STRIPLINE_ASSIGN_OR_RETURN(read.sampler,
+                               state_.store.sampling_node(read.run, batch.assignment.fence));
+  }
+  if (read.sampler != node || points == 0 || read.planned) return {};
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, state_.store.run_plan(read.run));
+  STRIPLINE_ASSIGN_OR_RETURN(PlannedPoints planned, PlannedPoints::read(plan, points));
+  read.planned = std::make_shared<const PlannedPoints>(std::move(planned));
+  return {};
+}
+
+// Errors: what makes the batch one that the run may not send.
+Status SampleIntake::find_places(const SampleBatch& batch, ReadBatch& read) {
   if (batch.seq > read.planned->size() + kSpareBatches) {
     return Error(ErrorCode::data_loss, "batch " + std::to_string(batch.seq) + " of a run of " +
                                            count_text(read.planned->size(), "point"));
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const auto places, read.planned->find(series));
-  for (size_t i = 0; i < series.size(); ++i) {
-    read.results.push_back(campaign::result_of(series[i], places[i]));
-  }
+  STRIPLINE_ASSIGN_OR_RETURN(const auto places, read.planned->find(read.series));
+  for (size_t i = 0; i < places.size(); ++i) read.results[i].place = places[i];
   return {};
+}
+
+void SampleIntake::take(Session& session, const SampleBatch& batch, ReadBatch& read) {
+  if (read.planned && !read.refusal) {
+    if (const Status status = find_places(batch, read); !status.ok()) read.refusal = status.error();
+  }
+  if (handle(session, batch, read)) state_.want_step();
 }
 
 // A batch is not acknowledged, so the agent keeps it; ending the session makes it send it again.
@@ -133,9 +151,9 @@ bool SampleIntake::not_stored(const Session& session, const RunKey& run, const E
 bool SampleIntake::handle(Session& session, const SampleBatch& batch, const ReadBatch& read) {
   const RunKey& run = read.run;
   const std::string& node = session.record.name;
-  ActiveRun* active = state_.active_run(run, batch.fence, node);
+  ActiveRun* active = state_.active_run(run, batch.assignment.fence, node);
   if (!read.sampler) {
-    cancel(session, run, batch.fence, "the server does not know this assignment");
+    cancel(session, run, batch.assignment.fence, "the server does not know this assignment");
     return false;
   }
   if (*read.sampler != node) {
@@ -163,7 +181,8 @@ bool SampleIntake::take_batch(Session& session, ActiveRun& active, const SampleB
   active.group.renew(node, steady_seconds());
   if (active.in_flight.contains(batch.seq)) return false;
   if (batch.seq <= active.contiguous || active.out_of_order.contains(batch.seq)) {
-    const auto same = state_.store.has_batch(read.run, batch.fence, batch.seq, batch.data);
+    const auto same =
+        state_.store.has_batch(read.run, batch.assignment.fence, batch.seq, *batch.data);
     if (!same.ok()) return not_stored(session, read.run, same.error());
     if (!same->value_or(false)) {
       return refuse(session, batch, read.run,
@@ -185,11 +204,11 @@ bool SampleIntake::take_batch(Session& session, ActiveRun& active, const SampleB
   active.in_flight.insert(batch.seq);
   Arrival arrival;
   arrival.batch.run = read.run;
-  arrival.batch.fence = batch.fence;
+  arrival.batch.fence = batch.assignment.fence;
   arrival.batch.seq = batch.seq;
   arrival.batch.received_unix_s = unix_seconds();
   arrival.batch.samples = read.content.samples;
-  arrival.batch.data = batch.data;
+  arrival.batch.data = *batch.data;
   arrival.node = node;
   arrival.results = read.results;
   arrival.note = read.content.note;
@@ -202,7 +221,7 @@ bool SampleIntake::take_batch(Session& session, ActiveRun& active, const SampleB
 bool SampleIntake::take_late_batch(Session& session, const SampleBatch& batch,
                                    const ReadBatch& read) {
   const RunKey& run = read.run;
-  const auto same = state_.store.has_batch(run, batch.fence, batch.seq, batch.data);
+  const auto same = state_.store.has_batch(run, batch.assignment.fence, batch.seq, *batch.data);
   if (!same.ok()) return not_stored(session, run, same.error());
   if (*same && !**same) {
     return refuse(session, batch, run,
@@ -214,30 +233,31 @@ bool SampleIntake::take_late_batch(Session& session, const SampleBatch& batch,
     const auto known = state_.store.campaign(run.campaign);
     if (!known.ok()) return not_stored(session, run, known.error());
     if (!*known) {
-      cancel(session, run, batch.fence, "its campaign was deleted");
+      cancel(session, run, batch.assignment.fence, "its campaign was deleted");
       return false;
     }
     auto d = draft_of(state_, run.campaign);
     if (!d.ok()) return not_stored(session, run, d.error());
     if ((is_final(d->campaign.state) && unix_seconds() > d->campaign.updated_unix_s + kLateS) ||
         batch.seq > d->run(run.run).points_all + kSpareBatches) {
-      cancel(session, run, batch.fence, "it ended long ago, and its samples come too late");
+      cancel(session, run, batch.assignment.fence,
+             "it ended long ago, and its samples come too late");
       return false;
     }
-    d->changes.batches.push_back(
-        {0, run, batch.fence, batch.seq, true, unix_seconds(), read.content.samples, batch.data});
+    d->changes.batches.push_back({0, run, batch.assignment.fence, batch.seq, true, unix_seconds(),
+                                  read.content.samples, *batch.data});
     d->campaign.samples += read.content.samples;
     const Status stored = commit(state_, *d, "");
     if (!stored.ok()) return not_stored(session, run, stored.error());
     state_.meters.count(Meters::Counter::batches_stored);
     state_.meters.count(Meters::Counter::samples_stored, static_cast<double>(read.content.samples));
   }
-  const auto contiguous = state_.store.contiguous_batches(run, batch.fence);
+  const auto contiguous = state_.store.contiguous_batches(run, batch.assignment.fence);
   if (!contiguous.ok()) return not_stored(session, run, contiguous.error());
   if (*contiguous > 0) {
-    session.link->send(SampleAck{batch.assignment, batch.fence, *contiguous});
+    session.link->send(SampleAck{batch.assignment, *contiguous});
   }
-  cancel(session, run, batch.fence, "the assignment was given to others");
+  cancel(session, run, batch.assignment.fence, "the assignment was given to others");
   return false;
 }
 
@@ -276,7 +296,7 @@ void SampleIntake::acknowledge(const ActiveRun& active) {
   const RunGroup& group = active.group;
   const Session* const session = state_.sessions.of_node(group.rank_nodes().front());
   if (active.contiguous == 0 || session == nullptr) return;
-  session->link->send(SampleAck{run_name(group.run()), group.fence(), active.contiguous});
+  session->link->send(SampleAck{{run_name(group.run()), group.fence()}, active.contiguous});
 }
 
 Status SampleIntake::count_late_samples(const RunKey& run, uint64_t samples) {
@@ -293,11 +313,11 @@ bool SampleIntake::refuse(Session& session, const SampleBatch& batch, const RunK
                           const Failure& why) {
   spdlog::error("{}: {}", run_name(run), why.reason);
   state_.meters.count(Meters::Counter::batches_refused);
-  if (ActiveRun* active = state_.active_run(run, batch.fence, session.record.name)) {
+  if (ActiveRun* active = state_.active_run(run, batch.assignment.fence, session.record.name)) {
     active->fail({why.reason, why.for_good, session.record.name});
     return true;
   }
-  cancel(session, run, batch.fence, why.reason);
+  cancel(session, run, batch.assignment.fence, why.reason);
   return false;
 }
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "optimizer/campaign/point_table.h"
+#include "proto/agent_protocol/messages.h"
 #include "server/core/core_state.h"
-#include "server/core/sessions/agent_messages.h"
 #include "server/core/sessions/ingest.h"
 
 namespace stripline::server {
@@ -37,18 +37,24 @@ class SampleIntake {
   // What a batch says, read without the lock: batches have megabytes.
   struct ReadBatch {
     RunKey run;
+    std::vector<experiment::SampleSeries> series;
+    std::vector<campaign::PointResult>
+        results;  // of the series; by place in the plan, once it is known
+    BatchContent content;
+    std::optional<Error> refusal;                  // why it is not accepted
     std::optional<std::string> sampler;            // the node that may send it; nullopt: none
     std::shared_ptr<const PlannedPoints> planned;  // nullptr: of no active run
-    std::vector<campaign::PointResult> results;    // of its points, by place in it
-    BatchContent content;
-    std::optional<Error> refusal;  // why it is not accepted
     double received_s = 0;
   };
 
-  // `read` has what is known of the run, which has this many points if it is active.
-  Result<ReadBatch> read_batch(const SampleBatch& batch, ReadBatch read, uint32_t points,
-                               const std::string& node) STRIPLINE_EXCLUDES(state_.mutex);
-  static Status read_content(const SampleBatch& batch, ReadBatch& read);
+  static ReadBatch read_content(const SampleBatch& batch, const RunKey& run);
+  static Status check_content(const SampleBatch& batch, ReadBatch& read);
+  // `points`: that the run has, if it is active; `node` has sent the batch.
+  Status ask_store(const SampleBatch& batch, uint32_t points, const std::string& node,
+                   ReadBatch& read) STRIPLINE_EXCLUDES(state_.mutex);
+  static Status find_places(const SampleBatch& batch, ReadBatch& read);
+  void take(Session& session, const SampleBatch& batch, ReadBatch& read)
+      STRIPLINE_REQUIRES(state_.mutex);
   bool handle(Session& session, const SampleBatch& batch, const ReadBatch& read)
       STRIPLINE_REQUIRES(state_.mutex);
   bool take_batch(Session& session, ActiveRun& active, const SampleBatch& batch,

@@ -16,7 +16,7 @@ void Session::send_cancel(const RunKey& run, uint64_t fence, const std::string& 
   const bool same = holds(run, fence);
   if (same && holding->cancel_deadline_s) return;  // It has been notified.
   if (!holding || same) holding = Holding{run, fence, steady_seconds() + lease_s};
-  link->send(CancelAssignment{run_name(run), fence, why});
+  link->send(CancelAssignment{{run_name(run), fence}, why});
 }
 
 void Session::send_ready(ActiveRun& active) const {
@@ -24,7 +24,7 @@ void Session::send_ready(ActiveRun& active) const {
   if (!active.addresses) {
     active.addresses = std::make_shared<const std::vector<std::string>>(group.addresses());
   }
-  link->send(GroupReady{run_name(group.run()), group.fence(), active.addresses});
+  link->send(GroupReady{{run_name(group.run()), group.fence()}, active.addresses});
 }
 
 Session& SessionTable::add(Session session) {

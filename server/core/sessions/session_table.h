@@ -14,7 +14,7 @@
 #include "base/host_load.h"
 #include "server/core/models/model_registry.h"
 #include "server/core/sessions/active_run.h"
-#include "server/core/sessions/agent_messages.h"
+#include "server/core/sessions/agent_link.h"
 #include "server/core/sessions/declarations.h"
 #include "server/store/records.h"
 

@@ -11,6 +11,11 @@ namespace {
 constexpr const char* kBlockFactor = "block";
 constexpr const char* kKeepsFactor = "keeps";
 
+experiment::Factor keeps_factor() {
+  return integer_factor(kKeepsFactor, "1",
+                        "1: what was read is not fetched again; for fine_region.", {1}, 0, 1);
+}
+
 }  // namespace
 
 IndirectWay indirect_way_of(const experiment::Point& point) {
@@ -32,6 +37,20 @@ FineOptions fine_options_of(const experiment::Point& point) {
   return {.keeps = size_param(point, kKeepsFactor) != 0};
 }
 
+Benchmark single_access_benchmark(ExperimentRow row) {
+  row.description += " one by one in a fine_region, as the naive program does (fine_region).";
+  row.factors.push_back(keeps_factor());
+  row.min_ranks = 1;
+  return declare(std::move(row));
+}
+
+experiment::SampleSeries measure_single_accesses(Session& session, const experiment::StopRule& rule,
+                                                 const KernelParts& parts) {
+  experiment::SampleSeries series = measure_kernel(session, rule, parts);
+  if (!series.verified) series.note = "verification failed: a result is wrong";
+  return series;
+}
+
 Benchmark indirect_benchmark(ExperimentRow row) {
   row.description +=
       " Elements are read one by one (naive), or by <stripline/indirect.h> in blocks of "
@@ -45,8 +64,7 @@ Benchmark indirect_benchmark(ExperimentRow row) {
     row.description +=
         " They are fetched by nonblocking gets before the loop (by_hand), or read one by one in a "
         "fine_region, those of an iteration before its computation (fine_region).";
-    row.factors.push_back(integer_factor(
-        kKeepsFactor, "1", "1: what was read is not fetched again; for fine_region.", {1}, 0, 1));
+    row.factors.push_back(keeps_factor());
   }
   row.min_ranks = 1;
   return declare(std::move(row));

@@ -30,6 +30,13 @@ IndirectOptions indirect_options_of(const experiment::Point& point, bool any_ord
 /// For variant fine_region of kernels that have it.
 FineOptions fine_options_of(const experiment::Point& point);
 
+/// Kernels whose single accesses have no loop that says what it reads: variants naive, by_hand and
+/// fine_region. `row` is without what all of them have in common; its description ends before how
+/// the last variant reads. Collective: measures one, and says if a result was wrong.
+Benchmark single_access_benchmark(ExperimentRow row);
+experiment::SampleSeries measure_single_accesses(Session& session, const experiment::StopRule& rule,
+                                                 const KernelParts& parts);
+
 /// Factors of several of them.
 namespace indirect_factor {
 inline constexpr const char* kElements = "elements_per_rank";

@@ -19,20 +19,23 @@ bool has_suffixed(const std::string& version_command, const std::string& suffixe
 }
 
 Status set_path(std::vector<targets::Setting>& settings, std::string_view name,
-                const std::filesystem::path& path) {
+                const std::filesystem::path& folder, const std::string& file,
+                const std::vector<std::string>& others) {
+  const bool is_there = std::ranges::find(others, file) != others.end();
   const auto found = std::ranges::find(settings, name, &targets::Setting::name);
-  if ((found == settings.end()) != path.empty()) {
+  if ((found != settings.end()) != is_there) {
     return Error(
         ErrorCode::data_loss,
-        "the exported file has " + std::string(path.empty() ? "a " : "no ") + std::string(name));
+        "the exported file has " + std::string(is_there ? "no " : "a ") + std::string(name));
   }
-  if (!path.empty()) found->value = path.string();
+  if (is_there) found->value = (folder / file).string();
   return {};
 }
 
 Result<const Adapter*> find_adapter(const targets::Target& target) {
-  for (const Adapter* const adapter : {&openmpi_adapter(), &mpich_adapter(), &ucx_adapter(),
-                                       &oshmem_adapter(), &libfabric_adapter()}) {
+  for (const Adapter* const adapter :
+       {&openmpi_adapter(), &mpich_adapter(), &ucx_adapter(), &oshmem_adapter(),
+        &libfabric_adapter(), &gasnet_adapter()}) {
     if (adapter->target().name == target.name) return adapter;
   }
   return Error(

@@ -22,7 +22,8 @@ using Environment = std::map<std::string, std::string>;
 using targets::Candidate;
 using targets::Collective;
 
-/// A file of an export. The first one of an export is what users name; it refers to the others.
+/// A file of an export. The first one of an export is what users name; it refers to the others by
+/// their full paths.
 struct ExportFile {
   std::string name;  ///< without a folder
   std::string text;
@@ -60,8 +61,9 @@ class Adapter {
   virtual std::string compiler() const = 0;
   /// The folder of the driver's sources within that of all; empty: the MPI driver.
   virtual std::string driver_folder() const { return {}; }
-  /// What it is linked with: "-lfabric". None where the compiler is a wrapper.
-  virtual std::vector<std::string> libraries() const { return {}; }
+  /// What comes behind the sources: "-lfabric". None where the compiler is a wrapper. Errors: those
+  /// of a command that is asked for it.
+  virtual Result<std::vector<std::string>> libraries() const { return std::vector<std::string>(); }
   /// The command that starts `ranks` of a program on this host.
   virtual std::vector<std::string> launch(uint32_t ranks, const std::string& program,
                                           const std::vector<std::string>& arguments) const = 0;
@@ -70,8 +72,14 @@ class Adapter {
   /// cannot be left out.
   virtual Result<Environment> environment(targets::Path path,
                                           const std::filesystem::path& folder) const = 0;
+  /// True if ranks of a launch over this path are on one node for the target, as they are; false:
+  /// on one each, as it is said to keep them from sharing memory.
+  virtual bool is_one_node(targets::Path /*path*/) const { return true; }
   /// What lets a driver choose alternatives within a launch.
   virtual Environment selecting() const = 0;
+  /// What the numbers of candidates are in the installed version, where they are others than in
+  /// those that were tried. Errors: those of a command that is asked for them.
+  virtual Result<targets::Renumbering> renumbering() const { return targets::Renumbering(); }
   /// Knobs as environment variables.
   virtual Environment knobs(const std::vector<targets::Setting>& settings) const = 0;
   /// Names of settings that the installed version does not take, whatever their value. None where a
@@ -83,14 +91,15 @@ class Adapter {
   /// How the target's files in /dev/shm begin.
   virtual std::vector<std::string_view> shared_memory_prefixes() const = 0;
 
-  /// Names of all files that an export may have: that which users name, and the one that it refers
-  /// to, if there may be one.
+  /// Names of all files that an export may have: that which users name, and those that it may refer
+  /// to.
   virtual std::vector<std::string> file_names() const = 0;
-  /// The text of the first file with another path of the one that it refers to; empty: there is no
-  /// other. Errors: data_loss; invalid_argument for settings that are not known here, as it may
-  /// come from elsewhere.
+  /// The text of the first file where those that it refers to are in this folder: `others` are
+  /// their names. Errors: data_loss, also where it refers to others than these; invalid_argument
+  /// for settings that are not known here, as it may come from elsewhere.
   virtual Result<std::string> referring(const std::string& text,
-                                        const std::filesystem::path& other) const = 0;
+                                        const std::filesystem::path& folder,
+                                        const std::vector<std::string>& others) const = 0;
   /// Files of settings that programs read by themselves, the one that beats the others first. None
   /// where they read none.
   virtual Result<std::vector<std::filesystem::path>> read_files() const {
@@ -129,16 +138,18 @@ class Adapter {
 /// version has such a name beside that command; without that command, if it is anywhere in PATH.
 bool has_suffixed(const std::string& version_command, const std::string& suffixed);
 
-/// Gives the setting of this name a path; empty: there must be no such setting. Errors: data_loss
-/// where it is missing, or should be.
+/// Gives the setting of this name the path of a file in a folder; where the file is not among
+/// `others`, there must be no such setting. Errors: data_loss where it is missing, or should be.
 Status set_path(std::vector<targets::Setting>& settings, std::string_view name,
-                const std::filesystem::path& path);
+                const std::filesystem::path& folder, const std::string& file,
+                const std::vector<std::string>& others);
 
 /// The adapter of a target that is tuned here. Errors: unimplemented for one that is only exported.
 Result<const Adapter*> find_adapter(const targets::Target& target);
 
 const Adapter& openmpi_adapter();
 const Adapter& mpich_adapter();
+const Adapter& gasnet_adapter();
 const Adapter& libfabric_adapter();
 const Adapter& oshmem_adapter();
 const Adapter& ucx_adapter();

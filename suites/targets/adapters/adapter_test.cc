@@ -3,7 +3,9 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -71,6 +73,39 @@ TEST_F(AdapterHere, TakesTheCommandsBesideThatWhichPrintsTheVersion) {
   EXPECT_EQ(openmpi_adapter().compiler(), "mpicc");
   EXPECT_EQ(openmpi_adapter().launch(2, "program", {}).front(), "mpirun");
   EXPECT_EQ(mpich_adapter().compiler(), "mpicc");
+}
+
+TEST_F(AdapterHere, RanksThatMustNotShareMemoryAreOnANodeEach) {
+  for (const Adapter* const one : {&mpich_adapter(), &gasnet_adapter()}) {
+    EXPECT_TRUE(one->is_one_node(targets::Path::shared_memory));
+    EXPECT_FALSE(one->is_one_node(targets::Path::tcp));
+  }
+  EXPECT_TRUE(openmpi_adapter().is_one_node(targets::Path::tcp));
+}
+
+TEST_F(AdapterHere, GasnetIsTakenWithTheConduitThatIsThere) {
+  const Adapter& gasnet = gasnet_adapter();
+  // No pkg-config, which is one that knows no library: the conduit for one node.
+  EXPECT_EQ(gasnet.launch(3, "program", {"plan"}),
+            (std::vector<std::string>{"env", "GASNET_PSHM_NODES=3", "program", "plan"}));
+  EXPECT_FALSE(gasnet.libraries().ok());
+  EXPECT_FALSE(gasnet.environment(targets::Path::tcp, folder_.path()).ok());
+  EXPECT_EQ(*gasnet.unsettable({{"GASNET_NETWORKDEPTH", "8"}, {"GASNET_BARRIER", "AMDISSEM"}}),
+            (std::set<std::string>{"GASNET_NETWORKDEPTH"}));
+  const std::string script = "#!/bin/sh\necho '-I/opt/gasnet -lgasnet-udp-par'\n";
+  ASSERT_TRUE(write_atomically(folder_ / "pkg-config", script).ok());
+  std::filesystem::permissions(folder_ / "pkg-config", std::filesystem::perms::owner_all);
+  EXPECT_EQ(gasnet.launch(3, "program", {"plan"}),
+            (std::vector<std::string>{"amudprun", "-np", "3", "program", "plan"}));
+  const auto libraries = gasnet.libraries();
+  ASSERT_TRUE(libraries.ok()) << libraries.error().message();
+  EXPECT_EQ(*libraries, (std::vector<std::string>{"-std=gnu99", "-I/opt/gasnet", "-lgasnet-udp-par",
+                                                  "-lstdc++"}));
+  const auto variables = gasnet.environment(targets::Path::tcp, folder_.path());
+  ASSERT_TRUE(variables.ok()) << variables.error().message();
+  EXPECT_EQ(variables->at("GASNET_SUPERNODE_MAXSIZE"), "1");
+  EXPECT_TRUE(gasnet.unsettable({{"GASNET_NETWORKDEPTH", "8"}})->empty());
+  EXPECT_FALSE(gasnet.unsettable({{"GASNET_OFI_MAX_MEDIUM", "4096"}})->empty());
 }
 
 TEST_F(AdapterHere, AnMpichOnUcxIsConfiguredByItsFileToo) {

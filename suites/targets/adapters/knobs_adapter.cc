@@ -45,12 +45,13 @@ Result<std::vector<ExportFile>> KnobsAdapter::file_with(
 }
 
 Result<std::string> KnobsAdapter::referring(const std::string& text,
-                                            const std::filesystem::path& other) const {
+                                            const std::filesystem::path& /*folder*/,
+                                            const std::vector<std::string>& others) const {
   STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read(text, "the exported file"));
   STRIPLINE_RETURN_IF_ERROR(targets::check_settings(target(), settings));
-  if (other.empty()) return text;
+  if (others.empty()) return text;
   return Error(ErrorCode::data_loss,
-               "an export for " + std::string(target().title) + " has one file, not two");
+               "an export for " + std::string(target().title) + " has one file alone");
 }
 
 Result<std::vector<ExportFile>> KnobsAdapter::files(

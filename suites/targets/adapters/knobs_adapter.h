@@ -15,8 +15,8 @@ class KnobsAdapter : public Adapter {
   Environment selecting() const override { return {}; }
   Environment knobs(const std::vector<targets::Setting>& settings) const override;
   std::vector<std::string> file_names() const override { return {file_name()}; }
-  Result<std::string> referring(const std::string& text,
-                                const std::filesystem::path& other) const override;
+  Result<std::string> referring(const std::string& text, const std::filesystem::path& folder,
+                                const std::vector<std::string>& others) const override;
   Result<std::vector<ExportFile>> files(const Decisions& decisions, const targets::Safety& safety,
                                         const std::filesystem::path& folder,
                                         const std::vector<std::string>& comments) const override;

@@ -16,7 +16,9 @@ class Libfabric : public VariablesAdapter {
 
   std::string compiler() const override { return "cc"; }
   std::string driver_folder() const override { return "fabric"; }
-  std::vector<std::string> libraries() const override { return {"-lfabric"}; }
+  Result<std::vector<std::string>> libraries() const override {
+    return std::vector<std::string>{"-lfabric"};
+  }
 
   // The driver starts its ranks itself.
   std::vector<std::string> launch(uint32_t ranks, const std::string& program,

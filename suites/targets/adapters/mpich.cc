@@ -33,12 +33,26 @@ Result<std::vector<Setting>> read_export(const std::filesystem::path& file) {
   return settings;
 }
 
+Result<targets::Version> version_here() {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string said, output_of({"mpichversion"}));
+  const auto version = targets::find_version(said, mpich::target().version_marker);
+  if (version) return *version;
+  return Error(ErrorCode::data_loss, "'mpichversion' has printed no version of MPICH");
+}
+
+Result<mpich::Grammar> grammar_here() {
+  STRIPLINE_ASSIGN_OR_RETURN(const targets::Version version, version_here());
+  return mpich::grammar_of(version);
+}
+
 // The selection that settings name; nullopt: none.
 Result<std::optional<mpich::Selection>> selection_of(const std::vector<Setting>& settings) {
   const auto named = std::ranges::find(settings, mpich::kSelectionVariable, &Setting::name);
   if (named == settings.end()) return std::optional<mpich::Selection>();
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(named->value));
-  STRIPLINE_ASSIGN_OR_RETURN(auto selection, mpich::read_selection(text, "'" + named->value + "'"));
+  STRIPLINE_ASSIGN_OR_RETURN(const mpich::Grammar grammar, grammar_here());
+  STRIPLINE_ASSIGN_OR_RETURN(auto selection,
+                             mpich::read_selection(text, "'" + named->value + "'", grammar));
   return std::optional(std::move(selection));
 }
 
@@ -47,6 +61,7 @@ std::string compiler_here() { return has_suffix() ? "mpicc.mpich" : "mpicc"; }
 
 // The library of the installation, in the folders that its compiler links from.
 Result<mpich::Selection> installed_selection() {
+  STRIPLINE_ASSIGN_OR_RETURN(const mpich::Grammar grammar, grammar_here());
   const std::string compiler = compiler_here();
   STRIPLINE_ASSIGN_OR_RETURN(const std::string line, output_of({compiler, "-link_info"}));
   STRIPLINE_ASSIGN_OR_RETURN(const auto words, split_words(line));
@@ -55,8 +70,8 @@ Result<mpich::Selection> installed_selection() {
     const auto library = std::filesystem::path(word.substr(2)) / "libmpich.so";
     const auto bytes = read_whole_file(library, kMostLibraryBytes);
     if (!bytes.ok()) continue;
-    STRIPLINE_ASSIGN_OR_RETURN(const std::string text, mpich::own_selection(*bytes));
-    return mpich::read_selection(text, "the selection of '" + library.string() + "'");
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string text, mpich::own_selection(*bytes, grammar));
+    return mpich::read_selection(text, "the selection of '" + library.string() + "'", grammar);
   }
   return Error(ErrorCode::not_found,
                "there is no libmpich.so where '" + compiler + " -link_info' says");
@@ -104,7 +119,20 @@ class Mpich : public Adapter {
     return variables;
   }
 
+  // MPIR_CVAR_NOLOCAL.
+  bool is_one_node(Path path) const override { return path != Path::tcp; }
+
   Environment selecting() const override { return {}; }
+
+  // The table is of the versions that were tried.
+  Result<targets::Renumbering> renumbering() const override {
+    STRIPLINE_ASSIGN_OR_RETURN(const targets::Version version, version_here());
+    if (targets::check_version(target().title, version, target().tried, false).ok()) {
+      return targets::Renumbering();
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string variables, output_of({"mpivars"}));
+    return mpich::renumbering(variables);
+  }
 
   Environment knobs(const std::vector<Setting>& settings) const override {
     Environment variables;
@@ -118,10 +146,11 @@ class Mpich : public Adapter {
 
   std::vector<std::string> file_names() const override { return {kFileName, kSelectionName}; }
 
-  Result<std::string> referring(const std::string& text,
-                                const std::filesystem::path& other) const override {
+  Result<std::string> referring(const std::string& text, const std::filesystem::path& folder,
+                                const std::vector<std::string>& others) const override {
     STRIPLINE_ASSIGN_OR_RETURN(auto settings, targets::read_environment(text, "the exported file"));
-    STRIPLINE_RETURN_IF_ERROR(set_path(settings, mpich::kSelectionVariable, other));
+    STRIPLINE_RETURN_IF_ERROR(
+        set_path(settings, mpich::kSelectionVariable, folder, kSelectionName, others));
     STRIPLINE_RETURN_IF_ERROR(targets::check_settings(target(), settings));
     return targets::write_environment(settings, targets::leading_comments(text));
   }
@@ -142,7 +171,9 @@ class Mpich : public Adapter {
         std::ranges::any_of(decisions.rules, [](const auto& one) { return !one.by_ranks.empty(); });
     if (!has_rules) return environment_and_selection(decisions.settings, {}, folder, comments);
     STRIPLINE_ASSIGN_OR_RETURN(const auto own, installed_selection());
-    STRIPLINE_ASSIGN_OR_RETURN(auto selection, mpich::selection_with(own, decisions.rules));
+    STRIPLINE_ASSIGN_OR_RETURN(const mpich::Grammar grammar, grammar_here());
+    STRIPLINE_ASSIGN_OR_RETURN(auto selection,
+                               mpich::selection_with(own, decisions.rules, grammar));
     return environment_and_selection(decisions.settings, std::move(selection), folder, comments);
   }
 
@@ -163,8 +194,10 @@ class Mpich : public Adapter {
       STRIPLINE_ASSIGN_OR_RETURN(selection, installed_selection());
     }
     const targets::SizeRange all{0, std::numeric_limits<uint64_t>::max(), probe.candidate};
-    const targets::CollectiveRules rules{probe.cell.collective, {{probe.cell.ranks, {all}}}};
-    STRIPLINE_ASSIGN_OR_RETURN(auto probed, mpich::selection_with(*selection, {rules}));
+    const targets::CollectiveRules rules{
+        probe.cell.collective, {{probe.cell.ranks, {all}}}, targets::is_one_node(probe.cell)};
+    STRIPLINE_ASSIGN_OR_RETURN(const mpich::Grammar grammar, grammar_here());
+    STRIPLINE_ASSIGN_OR_RETURN(auto probed, mpich::selection_with(*selection, {rules}, grammar));
     return environment_and_selection(settings, std::move(probed), folder, {});
   }
 

@@ -2,6 +2,7 @@
 #include "optimizer/targets/openmpi/openmpi.h"
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "optimizer/targets/environment_file.h"
 #include "optimizer/targets/lines.h"
 #include "optimizer/targets/openmpi/algorithms.h"
+#include "optimizer/targets/openmpi/han_rules.h"
 #include "optimizer/targets/openmpi/json_rules.h"
 #include "optimizer/targets/openmpi/other_versions.h"
 #include "optimizer/targets/openmpi/params_file.h"
@@ -27,7 +29,9 @@ using targets::Setting;
 
 constexpr const char* kParamsName = "stripline-mca-params.conf";
 constexpr const char* kRulesName = "stripline-rules.conf";
+constexpr const char* kHanName = "stripline-han-rules.conf";
 constexpr const char* kRulesSetting = "coll_tuned_dynamic_rules_filename";
+constexpr const char* kHanSetting = "coll_han_dynamic_rules_filename";
 constexpr std::string_view kFilesParameter = "mca_base_param_files";
 constexpr const char* kFilesVariable = "OMPI_MCA_mca_base_param_files";
 // With an empty list of files Open MPI ends by a segmentation fault.
@@ -37,6 +41,7 @@ constexpr const char* kNoFile = "/dev/null";
 struct Exported {
   std::vector<Setting> settings;
   openmpi::RulesFile rules;
+  std::optional<openmpi::HanRules> levels;  // of HAN, in 5.0
 };
 
 Result<Exported> read_export(const std::filesystem::path& file) {
@@ -45,6 +50,11 @@ Result<Exported> read_export(const std::filesystem::path& file) {
   STRIPLINE_ASSIGN_OR_RETURN(exported.settings,
                              openmpi::read_params(text, "'" + file.string() + "'"));
   for (const auto& [name, value] : exported.settings) {
+    if (name == kHanSetting) {
+      STRIPLINE_ASSIGN_OR_RETURN(const std::string levels, read_whole_file(value));
+      STRIPLINE_ASSIGN_OR_RETURN(exported.levels,
+                                 openmpi::read_han_rules(levels, "'" + value + "'"));
+    }
     if (name != kRulesSetting) continue;
     STRIPLINE_ASSIGN_OR_RETURN(const std::string rules, read_whole_file(value));
     if (openmpi::is_json(rules)) {
@@ -56,16 +66,23 @@ Result<Exported> read_export(const std::filesystem::path& file) {
   return exported;
 }
 
+// The text of HAN's file; empty: there is none.
+std::string text_of_levels(const Exported& exported) {
+  return exported.levels ? openmpi::write_han_rules(*exported.levels, {}) : std::string();
+}
+
 // Settings of knobs: all but what names a rules file.
 std::vector<Setting> knobs_of(const Exported& exported) {
   std::vector<Setting> settings = exported.settings;
-  std::erase_if(settings, [](const Setting& one) { return one.name.starts_with("coll_tuned_"); });
+  std::erase_if(settings, [](const Setting& one) {
+    return one.name.starts_with("coll_tuned_") || one.name.starts_with("coll_han_");
+  });
   return settings;
 }
 
-// The files of these knobs and of the text of a rules file, unless that is empty.
+// The files of these knobs and of the texts of rules files, those of them that are not empty.
 Result<std::vector<ExportFile>> files_with(std::vector<Setting> settings, std::string rules,
-                                           const std::filesystem::path& folder,
+                                           std::string levels, const std::filesystem::path& folder,
                                            const std::vector<std::string>& comments) {
   std::vector<ExportFile> files;
   if (!rules.empty()) {
@@ -73,6 +90,12 @@ Result<std::vector<ExportFile>> files_with(std::vector<Setting> settings, std::s
       settings.push_back(std::move(setting));
     }
     files.push_back({kRulesName, std::move(rules)});
+  }
+  if (!levels.empty()) {
+    for (auto& setting : openmpi::han_settings((folder / kHanName).string())) {
+      settings.push_back(std::move(setting));
+    }
+    files.push_back({kHanName, std::move(levels)});
   }
   STRIPLINE_ASSIGN_OR_RETURN(std::string text, openmpi::write_params(settings, comments));
   files.insert(files.begin(), {kParamsName, std::move(text)});
@@ -153,6 +176,17 @@ std::string shared_memory_btl(const std::vector<openmpi::Parameter>& parameters)
   return has("btl_sm_") && !has("btl_vader_") ? "sm" : "vader";
 }
 
+// HAN is above coll/tuned from 5.0 on: the text of its file beside these rules; empty: it needs
+// none.
+Result<std::string> levels_here(const openmpi::RulesFile& rules,
+                                const std::vector<std::string>& comments) {
+  const openmpi::HanRules levels = openmpi::han_rules_of(rules);
+  if (levels.collectives.empty()) return std::string();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto parameters, parameters_here());
+  if (shared_memory_btl(parameters) != "sm") return std::string();
+  return openmpi::write_han_rules(levels, comments);
+}
+
 class OpenMpi : public Adapter {
  public:
   const targets::Target& target() const override { return openmpi::target(); }
@@ -221,12 +255,15 @@ class OpenMpi : public Adapter {
     return {"vader_segment.", "sm_segment."};
   }
 
-  std::vector<std::string> file_names() const override { return {kParamsName, kRulesName}; }
+  std::vector<std::string> file_names() const override {
+    return {kParamsName, kRulesName, kHanName};
+  }
 
-  Result<std::string> referring(const std::string& text,
-                                const std::filesystem::path& other) const override {
+  Result<std::string> referring(const std::string& text, const std::filesystem::path& folder,
+                                const std::vector<std::string>& others) const override {
     STRIPLINE_ASSIGN_OR_RETURN(auto settings, openmpi::read_params(text, "the exported file"));
-    STRIPLINE_RETURN_IF_ERROR(set_path(settings, kRulesSetting, other));
+    STRIPLINE_RETURN_IF_ERROR(set_path(settings, kRulesSetting, folder, kRulesName, others));
+    STRIPLINE_RETURN_IF_ERROR(set_path(settings, kHanSetting, folder, kHanName, others));
     STRIPLINE_RETURN_IF_ERROR(targets::check_settings(target(), settings));
     return openmpi::write_params(settings, targets::leading_comments(text));
   }
@@ -254,7 +291,8 @@ class OpenMpi : public Adapter {
                                         const std::vector<std::string>& comments) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const auto rules, openmpi::rules_file(decisions.rules, safety));
     std::string text = rules.collectives.empty() ? "" : openmpi::write_rules(rules, comments);
-    return files_with(decisions.settings, std::move(text), folder, comments);
+    STRIPLINE_ASSIGN_OR_RETURN(std::string levels, levels_here(rules, comments));
+    return files_with(decisions.settings, std::move(text), std::move(levels), folder, comments);
   }
 
   Result<Environment> loading(const std::filesystem::path& file) const override {
@@ -269,7 +307,8 @@ class OpenMpi : public Adapter {
     STRIPLINE_ASSIGN_OR_RETURN(const Exported exported, read_export(file));
     const auto probed = openmpi::with_probe(exported.rules, probe.cell.collective, probe.cell.ranks,
                                             probe.candidate.id);
-    return files_with(knobs_of(exported), openmpi::write_rules(probed, {}), folder, {});
+    return files_with(knobs_of(exported), openmpi::write_rules(probed, {}),
+                      text_of_levels(exported), folder, {});
   }
 
   Result<OtherVersion> for_version(const std::filesystem::path& file,
@@ -280,9 +319,9 @@ class OpenMpi : public Adapter {
     STRIPLINE_ASSIGN_OR_RETURN(auto other, openmpi::for_version(knobs_of(exported), exported.rules,
                                                                 version, std::move(comments)));
     OtherVersion result{.left_out = std::move(other.left_out)};
-    STRIPLINE_ASSIGN_OR_RETURN(
-        result.files,
-        files_with(std::move(other.settings), std::move(other.rules), folder, other.comments));
+    STRIPLINE_ASSIGN_OR_RETURN(result.files,
+                               files_with(std::move(other.settings), std::move(other.rules),
+                                          std::move(other.han_rules), folder, other.comments));
     return result;
   }
 
@@ -290,6 +329,11 @@ class OpenMpi : public Adapter {
                                               const targets::Safety& safety) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const Exported exported, read_export(file));
     std::vector<std::string> found = openmpi::hazards(exported.rules, safety);
+    if (exported.levels) {
+      for (std::string& one : openmpi::hazards(*exported.levels, exported.rules)) {
+        found.push_back(std::move(one));
+      }
+    }
     STRIPLINE_ASSIGN_OR_RETURN(const auto stronger, stronger_sources());
     for (std::string& one : targets::overridden(exported.settings, stronger)) {
       found.push_back(std::move(one));

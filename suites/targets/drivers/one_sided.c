@@ -1,4 +1,5 @@
-/* Puts and gets between pairs of ranks, each complete at its target when the call returns. */
+/* Puts, gets and sums (accumulate) between pairs of ranks, each complete at its target when the
+ * call returns. */
 #include <string.h>
 
 #include "driver.h"
@@ -81,7 +82,40 @@ static int check(struct job* job, char* note) {
   return well;
 }
 
+/* The even rank of a pair has what rank 0 of a reduction would have, the odd one what rank 1 would:
+ * both then have the sum of the two. */
+static void fill_sum(struct job* job) {
+  begin_own(job);
+  put_operands(job, job->receive, job->rank % 2, 0, job->count);
+  put_operands(job, job->send, job->rank % 2, 0, job->count);
+  end_own(job);
+}
+
+static int run_accumulate(struct job* job) {
+  const int other = partner(job);
+  int error = open_window(job, job->receive);
+  if (other == MPI_PROC_NULL) return error;
+  if (error == MPI_SUCCESS) error = MPI_Win_lock(MPI_LOCK_SHARED, other, 0, job->window);
+  if (error == MPI_SUCCESS) {
+    /* Operations of users are not allowed here. */
+    error = MPI_Accumulate(job->send, job->count, job->type, other, 0, job->count, job->type,
+                           MPI_SUM, job->window);
+  }
+  if (error == MPI_SUCCESS) error = MPI_Win_unlock(other, job->window);
+  return error;
+}
+
+static int check_sum(struct job* job, char* note) {
+  int well = 1;
+  if (partner(job) == MPI_PROC_NULL) return well;
+  begin_own(job);
+  well = has_result(job, job->receive, 1, 0, job->count, note);
+  end_own(job);
+  return well;
+}
+
 static const struct operation kOperations[] = {
+    {"accumulate", 0, shape_pair, fill_sum, run_accumulate, check_sum},
     {"get", 0, shape_pair, fill, run_get, check},
     {"put", 0, shape_pair, fill, run_put, check},
 };

@@ -18,7 +18,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <rdma/fabric.h>
@@ -29,33 +28,14 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
+#include "../measure.h"
+
 enum {
-  kMaxName = 64,
-  kMaxNote = 256,
-  kMostCells = 4096,
   kMostRanks = 256,
-  kMostRepetitions = 1000,
-  kWindow = 16,
   kContexts = 65536, /* more than operations are in flight */
   kAddressBytes = 256,
   kReadEnd = 16
 };
-
-struct cell {
-  char operation[kMaxName];
-  int ranks;
-  long bytes;
-  char type[kMaxName];
-  int in_place;
-};
-
-static struct {
-  int run;
-  int repetitions;
-  double budget_s;
-  int cells;
-  struct cell cell[kMostCells];
-} plan;
 
 /* Of all ranks. */
 struct shared {
@@ -71,14 +51,6 @@ struct shared {
 };
 static struct shared* shared;
 
-static int me;
-static int all;
-static double start_s;
-static unsigned char* source;
-static unsigned char* target;
-static size_t source_bytes = 64;
-static size_t target_bytes = 64;
-
 static struct fid_ep* endpoint;
 static struct fid_cq* sends;
 static struct fid_cq* receives;
@@ -88,12 +60,6 @@ static struct fi_context2 contexts[kContexts];
 static unsigned next_context;
 static long sent, received;             /* completions so far */
 static long to_be_sent, to_be_received; /* what was posted */
-
-static double now_s(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* An endpoint of the provider shm has a file in /dev/shm until it is closed. */
 static void close_endpoint(void) {
@@ -112,11 +78,13 @@ static void leave(void) {
   _exit(3);
 }
 
-static void fail(const char* what, int error) {
+static void fail_with(const char* what, int error) {
   fprintf(stderr, "driver: rank %d: %s: %s\n", me, what, error == 0 ? "" : fi_strerror(-error));
   __atomic_store_n(&shared->failed, 1, __ATOMIC_RELEASE);
   leave();
 }
+
+static void fail(const char* what) { fail_with(what, 0); }
 
 /* Where this rank waits for others: one that has failed does nothing any more. */
 static void leave_if_failed(void) {
@@ -124,39 +92,7 @@ static void leave_if_failed(void) {
 }
 
 static void must(int error, const char* what) {
-  if (error != 0) fail(what, error);
-}
-
-static void read_plan(const char* path) {
-  FILE* const file = fopen(path, "r");
-  static char line[65536];
-  if (file == NULL) fail("cannot read the plan", 0);
-  plan.repetitions = 10;
-  plan.budget_s = 0.01;
-  while (fgets(line, sizeof line, file) != NULL) {
-    char word[kMaxName] = "";
-    struct cell* const cell = &plan.cell[plan.cells];
-    sscanf(line, "%63s", word);
-    if (strcmp(word, "run") == 0) {
-      sscanf(line, "run %d", &plan.run);
-    } else if (strcmp(word, "repetitions") == 0) {
-      sscanf(line, "repetitions %d", &plan.repetitions);
-    } else if (strcmp(word, "budget") == 0) {
-      sscanf(line, "budget %lf", &plan.budget_s);
-    } else if (strcmp(word, "cell") == 0) {
-      if (plan.cells == kMostCells) fail("the plan has too many cells", 0);
-      if (sscanf(line, "cell %63s %d %ld %63s %d", cell->operation, &cell->ranks, &cell->bytes,
-                 cell->type, &cell->in_place) != 5 ||
-          cell->bytes < 0) {
-        fail("a cell is malformed", 0);
-      }
-      if (cell->ranks != all) fail("a cell needs another number of ranks", 0);
-      ++plan.cells;
-    }
-  }
-  fclose(file);
-  if (plan.repetitions < 3) plan.repetitions = 3;
-  if (plan.repetitions > kMostRepetitions) plan.repetitions = kMostRepetitions;
+  if (error != 0) fail_with(what, error);
 }
 
 /* The fabric. */
@@ -170,7 +106,7 @@ static void poll_queue(struct fid_cq* queue, long* count) {
     struct fi_cq_err_entry error;
     memset(&error, 0, sizeof error);
     fi_cq_readerr(queue, &error, 0);
-    fail("an operation failed", -error.err);
+    fail_with("an operation failed", -error.err);
   }
 }
 
@@ -285,48 +221,12 @@ static void open_endpoint(void) {
     fi_addr_t at = FI_ADDR_NOTAVAIL;
     if (fi_av_insert(addresses, shared->address[rank], 1, &at, 0, NULL) != 1 ||
         at != (fi_addr_t)rank) {
-      fail("fi_av_insert", 0);
+      fail("fi_av_insert");
     }
   }
   fi_freeinfo(hints);
   fi_freeinfo(info);
   barrier();
-}
-
-/* What elements hold. */
-static unsigned char datum(int from, long index, long salt) {
-  return (unsigned char)(from * 131 + index * 7 + salt * 29 + 1);
-}
-
-static void put_data(unsigned char* to, long bytes, int from, long salt) {
-  for (long i = 0; i < bytes; ++i) to[i] = datum(from, i, salt);
-}
-
-static int has_data(const unsigned char* at, long bytes, int from, long salt, char* note) {
-  for (long i = 0; i < bytes; ++i) {
-    if (at[i] == datum(from, i, salt)) continue;
-    snprintf(note, kMaxNote, "rank %d: byte %ld of what rank %d had is wrong", me, i, from);
-    return 0;
-  }
-  return 1;
-}
-
-static int next_rank(void) { return (me + 1) % all; }
-static int rank_before(void) { return (me + all - 1) % all; }
-
-struct operation {
-  const char* name;
-  size_t source_blocks; /* of the size of a call */
-  size_t target_blocks; /* for each rank where `by_rank` */
-  int by_rank;
-  void (*fill)(const struct cell* cell);
-  void (*run)(const struct cell* cell);
-  int (*check)(const struct cell* cell, char* note);
-};
-
-static void fill_one(const struct cell* cell) {
-  put_data(source, cell->bytes, me, 0);
-  memset(target, 0xee, target_bytes);
 }
 
 /* Ranks 0 and 1 answer each other; the others wait. */
@@ -342,10 +242,6 @@ static void run_latency(const struct cell* cell) {
   }
 }
 
-static int check_latency(const struct cell* cell, char* note) {
-  return me > 1 || all < 2 || has_data(target, cell->bytes, 1 - me, 0, note);
-}
-
 /* A window of messages around a ring, all of them asked for before they come. */
 static void run_window(const struct cell* cell) {
   for (int i = 0; i < kWindow; ++i) {
@@ -355,13 +251,6 @@ static void run_window(const struct cell* cell) {
     send_to(next_rank(), source, (size_t)cell->bytes, (uint64_t)me);
   }
   finish();
-}
-
-static int check_window(const struct cell* cell, char* note) {
-  for (int i = 0; i < kWindow; ++i) {
-    if (!has_data(target + i * cell->bytes, cell->bytes, rank_before(), 0, note)) return 0;
-  }
-  return 1;
 }
 
 /* Reads of the next rank's memory. Whoever waits at the next barrier makes progress for them. */
@@ -378,17 +267,17 @@ static void run_get(const struct cell* cell) {
   finish();
 }
 
-static int check_get(const struct cell* cell, char* note) {
-  return has_data(target, cell->bytes, next_rank(), 0, note);
-}
-
 /* Programs. All to all, many at a time: */
 
 static void run_outstanding(const struct cell* cell) {
   for (int from = 0; from < all; ++from) {
-    for (int i = 0; i < kWindow && from != me; ++i) {
-      receive(target + ((long)from * kWindow + i) * cell->bytes, (size_t)cell->bytes,
-              (uint64_t)from);
+    for (int i = 0; i < kWindow; ++i) {
+      unsigned char* const to = target + ((long)from * kWindow + i) * cell->bytes;
+      if (from == me) {
+        memcpy(to, source, (size_t)cell->bytes);
+      } else {
+        receive(to, (size_t)cell->bytes, (uint64_t)from);
+      }
     }
   }
   for (int i = 0; i < kWindow; ++i) {
@@ -399,25 +288,7 @@ static void run_outstanding(const struct cell* cell) {
   finish();
 }
 
-static int check_outstanding(const struct cell* cell, char* note) {
-  for (int from = 0; from < all; ++from) {
-    for (int i = 0; i < kWindow && from != me; ++i) {
-      if (!has_data(target + ((long)from * kWindow + i) * cell->bytes, cell->bytes, from, 0,
-                    note)) {
-        return 0;
-      }
-    }
-  }
-  return 1;
-}
-
 /* The halos of a ring, in both directions: */
-
-static void fill_halo(const struct cell* cell) {
-  put_data(source, cell->bytes, me, 1);
-  put_data(source + cell->bytes, cell->bytes, me, 2);
-  memset(target, 0xee, target_bytes);
-}
 
 static void run_halo(const struct cell* cell) {
   const size_t bytes = (size_t)cell->bytes;
@@ -428,103 +299,35 @@ static void run_halo(const struct cell* cell) {
   finish();
 }
 
-static int check_halo(const struct cell* cell, char* note) {
-  return has_data(target, cell->bytes, rank_before(), 1, note) &&
-         has_data(target + cell->bytes, cell->bytes, next_rank(), 2, note);
-}
-
-/* A sort of integers by their owners: how many, then the keys. The last words of a block are theirs
- * and those of other ranks. */
-
-static long keys_of(const struct cell* cell) { return cell->bytes / (long)sizeof(uint64_t); }
-
-static uint64_t key_of(int from, long index) {
-  uint64_t x = (uint64_t)from * 0x9e3779b97f4a7c15u + (uint64_t)index + 1;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-/* Each bucket has a block of its own, which begins with how many keys it has. */
-static void fill_sort(const struct cell* cell) {
-  const long room = keys_of(cell) + 1;
-  uint64_t* const buckets = (uint64_t*)source;
-  memset(target, 0, target_bytes);
-  for (int owner = 0; owner < all; ++owner) buckets[owner * room] = 0;
-  for (long i = 0; i < keys_of(cell); ++i) {
-    const uint64_t key = key_of(me, i);
-    uint64_t* const bucket = buckets + (long)(key % (uint64_t)all) * room;
-    bucket[++bucket[0]] = key;
-  }
-}
+/* A sort of integers by their owners. A bucket is sent as far as it has keys. */
 
 static void run_sort(const struct cell* cell) {
-  const long room = keys_of(cell) + 1;
-  const size_t bytes = (size_t)room * sizeof(uint64_t);
+  const size_t most = (size_t)(keys_of(cell) + 1) * sizeof(uint64_t);
   for (int from = 0; from < all; ++from) {
-    if (from != me) receive(target + (size_t)from * bytes, bytes, (uint64_t)from);
+    if (from != me) receive((unsigned char*)bucket_of(target, cell, from), most, (uint64_t)from);
   }
-  for (int k = 1; k < all; ++k) {
+  for (int k = 0; k < all; ++k) {
     const int owner = (me + k) % all;
-    const unsigned char* const bucket = source + (size_t)owner * bytes;
-    const uint64_t count = *(const uint64_t*)bucket;
-    send_to(owner, bucket, (size_t)(count + 1) * sizeof(uint64_t), (uint64_t)me);
+    const uint64_t* const bucket = bucket_of(source, cell, owner);
+    const size_t bytes = (size_t)(bucket[0] + 1) * sizeof(uint64_t);
+    if (owner == me) {
+      memcpy(bucket_of(target, cell, me), bucket, bytes);
+    } else {
+      send_to(owner, (const unsigned char*)bucket, bytes, (uint64_t)me);
+    }
   }
   finish();
 }
 
-static int check_sort(const struct cell* cell, char* note) {
-  const long room = keys_of(cell) + 1;
-  for (int from = 0; from < all; ++from) {
-    const uint64_t* const keys = (const uint64_t*)target + (long)from * room;
-    uint64_t at = 0;
-    for (long i = 0; i < keys_of(cell) && from != me; ++i) {
-      const uint64_t key = key_of(from, i);
-      if (key % (uint64_t)all == (uint64_t)me && keys[++at] != key) {
-        snprintf(note, kMaxNote, "rank %d: key %lu of rank %d is wrong", me, (unsigned long)at,
-                 from);
-        return 0;
-      }
-    }
-    if (keys[0] != at) {
-      snprintf(note, kMaxNote, "rank %d: it has %lu keys of rank %d, not %lu", me,
-               (unsigned long)keys[0], from, (unsigned long)at);
-      return 0;
-    }
-  }
-  return 1;
-}
-
 static const struct operation kOperations[] = {
-    {"get", 1, 1, 0, fill_one, run_get, check_get},
-    {"halo", 2, 2, 0, fill_halo, run_halo, check_halo},
+    {"get", 1, 1, 0, fill_one, run_get, check_from_next},
+    {"halo", 2, 2, 0, fill_two, run_halo, check_two},
     {"latency", 1, 1, 0, fill_one, run_latency, check_latency},
     {"outstanding", 1, kWindow, 1, fill_one, run_outstanding, check_outstanding},
-    {"sort", 1, 1, 1, fill_sort, run_sort, check_sort},
+    {"sort", 1, 1, 1, fill_buckets, run_sort, check_buckets},
     {"window", 1, kWindow, 0, fill_one, run_window, check_window},
+    {NULL, 0, 0, 0, NULL, NULL, NULL},
 };
-
-static const struct operation* operation_of(const char* name) {
-  for (size_t i = 0; i < sizeof kOperations / sizeof kOperations[0]; ++i) {
-    if (strcmp(kOperations[i].name, name) == 0) return &kOperations[i];
-  }
-  fail("the plan has an unknown operation", 0);
-  return NULL;
-}
-
-static void print_point(const struct cell* cell) {
-  printf(
-      "{\"experiment\":\"target.%s\",\"variant\":\"0\",\"params\":{\"ranks\":%d,\"bytes\":%ld,"
-      "\"type\":\"%s\",\"in_place\":%d}}",
-      cell->operation, cell->ranks, cell->bytes, cell->type, cell->in_place);
-}
-
-static void print_next(const struct cell* cell) {
-  printf("{\"at\":");
-  print_point(cell);
-  printf("}\n");
-  fflush(stdout);
-}
 
 /* The same on all ranks; `note` is that of the first one with something wrong. */
 static int verified(const struct operation* operation, const struct cell* cell, char* note) {
@@ -545,7 +348,6 @@ static int verified(const struct operation* operation, const struct cell* cell, 
   return well;
 }
 
-/* The longest time of all ranks, on all. */
 static double timed(const struct operation* operation, const struct cell* cell) {
   double most_s = 0;
   double begin_s;
@@ -561,70 +363,11 @@ static double timed(const struct operation* operation, const struct cell* cell) 
   return most_s;
 }
 
-static void measure(const struct cell* cell) {
-  const struct operation* const operation = operation_of(cell->operation);
-  static double times[kMostRepetitions];
-  static double ends[kMostRepetitions];
-  char note[kMaxNote];
-  int repetitions = plan.repetitions;
-  int well;
-  double once_s;
-  double second_s;
-  double said_s;
-  if (me == 0) print_next(cell);
-  well = verified(operation, cell, note);
-  once_s = timed(operation, cell);
-  second_s = timed(operation, cell);
-  if (second_s < once_s) once_s = second_s;
-  if (once_s * repetitions > plan.budget_s) repetitions = (int)(plan.budget_s / once_s);
-  if (repetitions < 3) repetitions = 3;
-  said_s = now_s();
-  for (int i = 0; i < repetitions && well; ++i) {
-    times[i] = timed(operation, cell);
-    ends[i] = now_s();
-    if (me == 0 && ends[i] - said_s > 1) {
-      print_next(cell);
-      said_s = ends[i];
-    }
-  }
-  if (well) well = verified(operation, cell, note);
-  if (me != 0) return;
-  printf("{\"point\":");
-  print_point(cell);
-  printf(",\"run\":%d,\"values\":[", plan.run);
-  for (int i = 0; i < repetitions && well; ++i) printf("%s%.9e", i > 0 ? "," : "", times[i]);
-  printf("],\"timestamps_s\":[");
-  for (int i = 0; i < repetitions && well; ++i) {
-    printf("%s%.6f", i > 0 ? "," : "", ends[i] - start_s);
-  }
-  printf("],\"warmup_dropped\":1,\"stop_reason\":\"%s\",\"verified\":%s,\"note\":\"%s\"}\n",
-         repetitions >= plan.repetitions ? "max_reps" : "time_budget", well ? "true" : "false",
-         note);
-  fflush(stdout);
-}
-
 static unsigned char* room(size_t bytes) {
   void* memory = NULL;
-  if (posix_memalign(&memory, 4096, bytes) != 0) fail("out of memory", 0);
+  if (posix_memalign(&memory, 4096, bytes) != 0) fail("out of memory");
   memset(memory, 0, bytes);
   return memory;
-}
-
-/* Buffers for the largest cell; one more word for each block, which a sort takes. */
-static void make_buffers(void) {
-  for (int i = 0; i < plan.cells; ++i) {
-    const struct operation* const operation = operation_of(plan.cell[i].operation);
-    const size_t block = (size_t)plan.cell[i].bytes + sizeof(uint64_t);
-    const size_t ranks = operation->by_rank ? (size_t)all : 1;
-    if (block * operation->source_blocks * ranks > source_bytes) {
-      source_bytes = block * operation->source_blocks * ranks;
-    }
-    if (block * operation->target_blocks * ranks > target_bytes) {
-      target_bytes = block * operation->target_blocks * ranks;
-    }
-  }
-  source = room(source_bytes);
-  target = room(target_bytes);
 }
 
 int main(int argc, char** argv) {
@@ -640,7 +383,7 @@ int main(int argc, char** argv) {
   start_s = now_s();
   for (int rank = 1; rank < all; ++rank) {
     const pid_t child = fork();
-    if (child < 0) fail("cannot start a process", 0);
+    if (child < 0) fail("cannot start a process");
     if (child == 0) {
       me = rank;
       /* At this one the provider shm removes its files. */
@@ -649,9 +392,11 @@ int main(int argc, char** argv) {
     }
   }
   read_plan(argv[1]);
-  make_buffers();
+  size_buffers(kOperations);
+  source = room(source_bytes);
+  target = room(target_bytes);
   open_endpoint();
-  for (int i = 0; i < plan.cells; ++i) measure(&plan.cell[i]);
+  carry_out(kOperations);
   barrier();
   /* None is closed while another rank polls its queues. */
   used = endpoint;

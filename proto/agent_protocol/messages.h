@@ -1,6 +1,7 @@
-// What an agent and its server say to each other, as plain values: the contents of
-// proto/stripline/v1/agents.proto without protobuf, so that the agent's logic can be read, built
-// and tested without it. link.cc converts. Times are seconds.
+// What an agent and its server say to each other, as plain values: the contents of agents.proto
+// without protobuf, so that both sides can be read, built and tested without it. wire.h converts.
+// Times are seconds. What is large, and kept for sending again or sent to many nodes, is shared;
+// the pointers of a message are never null.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,10 @@
 
 #include "base/host_load.h"
 
-namespace stripline::agent {
+namespace stripline {
 
-/// The versions of the session protocol that this build speaks.
+/// The versions of the session protocol that agents of this build speak; its servers speak the
+/// last.
 inline constexpr int kProtocolMin = 1;
 inline constexpr int kProtocolMax = 1;
 
@@ -31,8 +33,8 @@ struct AssignmentId {
 /// The agent's identity and abilities; the first message of every session.
 struct Hello {
   std::string node;  ///< without "nodes/"
-  std::string
-      instance_id;  ///< constant until the agent ends: tells a reconnect from a second agent
+  /// Constant until the agent ends: tells a reconnect from a second agent.
+  std::string instance_id;
   std::string agent_version;
   std::map<std::string, std::string> fingerprint;
   std::vector<std::string> fabrics;
@@ -44,6 +46,8 @@ struct Hello {
   /// It installs models; what it has, by fabric: the first 12 digits of the sha256.
   std::optional<std::map<std::string, std::string>> models = {};
   uint32_t max_ranks = 0;  ///< that it has room for; 0: not known
+  int protocol_min = kProtocolMin;
+  int protocol_max = kProtocolMax;
 };
 
 /// "I am alive"; renews the lease of the assignment.
@@ -63,18 +67,18 @@ struct GroupJoin {
 /// Samples of rank 0, sent at least once until acknowledged.
 struct SampleBatch {
   AssignmentId assignment;
-  uint64_t seq = 0;  ///< 1, 2, 3, ... within a fence
-  /// A JSON array of series. Shared, because the batch is kept for sending again.
-  std::shared_ptr<const std::string> data;
+  uint64_t seq = 0;                         ///< 1, 2, 3, ... within a fence
+  std::shared_ptr<const std::string> data;  ///< a JSON array of series
   uint32_t points_done = 0;
   uint32_t points_total = 0;
+  std::string codec = "json";
 };
 
 /// The life of an assignment at this node.
 struct AssignmentUpdate {
-  enum class State { running, finished, failed, cancelled };
+  enum class State { unspecified, running, finished, failed, cancelled };
   AssignmentId assignment;
-  State state = State::running;
+  State state = State::unspecified;
   std::string code;  ///< an ErrorCode's name, when failed
   std::string message;
   std::map<std::string, std::string> facts = {};  ///< of its ranks, as far as they are known
@@ -104,7 +108,7 @@ using AgentMessage = std::variant<Hello, Heartbeat, GroupJoin, SampleBatch, Assi
 // --- server to agent -----------------------------------------------------------------------------
 
 struct HelloAck {
-  int protocol = 0;
+  int protocol = kProtocolMax;
   double heartbeat_interval_s = 0;  ///< at least this often
   double reconnect_spread_s = 0;    ///< after its loss, a random time up to this long is waited
 };
@@ -113,8 +117,8 @@ struct HelloAck {
 struct Assignment {
   AssignmentId id;
   double lease_s = 0;
-  std::string assignment_json;  ///< experiment::Assignment in its JSON form
-  std::vector<uint32_t> ranks;  ///< of this node
+  std::shared_ptr<const std::string> assignment_json;  ///< experiment::Assignment in its JSON form
+  std::vector<uint32_t> ranks;                         ///< of this node
   std::vector<std::string> rank_nodes;
   double join_timeout_s = 0;
   std::string job_id;
@@ -123,7 +127,7 @@ struct Assignment {
 /// Every rank of the group has joined.
 struct GroupReady {
   AssignmentId assignment;
-  std::vector<std::string> addresses;  ///< by rank
+  std::shared_ptr<const std::vector<std::string>> addresses;  ///< by rank
 };
 
 struct CancelAssignment {
@@ -146,8 +150,9 @@ struct NewCertificate {
 struct ModelOffer {
   std::string version;  ///< "models/{model}/versions/{version}"
   std::string sha256;
+  std::string label;
   std::string fabric;
-  std::string content;  ///< the file; empty: it is there
+  std::shared_ptr<const std::string> content;  ///< the file; empty: it is there
 };
 
 /// A version that programs of this node are not to use any more, though there is no other.
@@ -160,4 +165,4 @@ struct ModelWithdrawal {
 using ServerMessage = std::variant<HelloAck, Assignment, GroupReady, CancelAssignment, SampleAck,
                                    NewCertificate, ModelOffer, ModelWithdrawal>;
 
-}  // namespace stripline::agent
+}  // namespace stripline

@@ -1,0 +1,41 @@
+// Other runtimes on this node, by stripline-tune (docs/tuning-other-runtimes.md): which of them a
+// server may have tuned here, and settings that it publishes for them. Calls wait for that program,
+// a second or so.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agent/description.h"
+#include "base/result.h"
+
+namespace stripline::agent {
+
+/// What the configuration of this agent says of targets, by their names.
+struct TargetOptions {
+  std::string program;                         ///< path of stripline-tune
+  std::vector<std::string> tuned;              ///< those that may be tuned here
+  std::map<std::string, std::string> folders;  ///< where settings of one are installed
+};
+
+/// "openmpi=/etc/openmpi" as an entry of `folders`. Errors: invalid_argument.
+Status add_folder(const std::string& text, TargetOptions& options);
+
+/// Adds the targets of the options to what this node offers, and their versions to its facts.
+/// Errors: failed_precondition for a target that is not installed here, or not known; those of
+/// running the program.
+Status add_targets(const TargetOptions& options, Description& description);
+
+/// Installs a packed export of this target where the options say. Errors: failed_precondition with
+/// why the program refuses it, or without a folder for it; data_loss where it is of another target;
+/// unavailable.
+Status install_settings(const TargetOptions& options, const std::string& target,
+                        const std::string& packed, const std::filesystem::path& work_folder);
+
+/// Takes away what was installed for the target; success, too, where nothing is installed any more.
+/// Errors: those of the program, which removes nothing that was changed since.
+Status uninstall_settings(const TargetOptions& options, const std::string& target);
+
+}  // namespace stripline::agent
