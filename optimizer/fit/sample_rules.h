@@ -1,5 +1,5 @@
-// Which series of an experiment the fits read, and what is checked of them: rows of what the sample
-// table (sample_table.h) takes.
+// Rules by which the sample table (sample_table.h) takes the series of an experiment: what the fits
+// read of it, and what is checked.
 #pragma once
 
 #include <cstddef>
