@@ -103,7 +103,10 @@ function NetworkFigures({ file, query, points, coming }: { file: ModelFile; quer
 }
 
 function Intervals({ file, query }: { file: ModelFile; query: Record<string, string> }) {
-  const sections = ["network", "compute", "strip", "pack", "vis", "update", "shared_update", "bulk", "collective", "rma", "service_levels"].filter((name) => file[name] !== undefined);
+  // As people read about them; then whatever else has parameters.
+  const known = ["network", "compute", "strip", "pack", "vis", "update", "shared_update", "bulk", "collective", "rma", "service_levels"];
+  const others = Object.keys(file).filter((name) => !known.includes(name) && parameters(file[name]).length > 0);
+  const sections = [...known, ...others].filter((name) => file[name] !== undefined);
   const section = sections.includes(query.section) ? query.section : sections[0];
   const all = useMemo(() => parameters(file[section]), [file, section]);
   const shown = useMemo(() => (all.length <= 40 ? all : [...all].sort((a, b) => relativeWidth(b.parameter) - relativeWidth(a.parameter)).slice(0, 40)), [all]);

@@ -3,6 +3,7 @@
 // entries of the model it used. As a value, as text and as JSON. mechanism.h makes them.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,19 @@
 #include "optimizer/plan/row.h"
 
 namespace stripline::plan {
+
+/// An option of a command and values of it, as options take them.
+struct AskedValues {
+  std::string_view option;  ///< without dashes: "region-bytes"
+  std::string_view values;  ///< separated by commas
+};
+
+/// Decisions that a model is usually looked at by: two options that vary, and some that choose.
+struct UsualDecisions {
+  AskedValues x;
+  AskedValues y;
+  std::array<AskedValues, 2> choices{};
+};
 
 /// What people read of a mechanism, and type to ask about it.
 struct Words {
@@ -35,6 +49,9 @@ struct Words {
   const char* number = nullptr;
   std::span<const std::string_view> variants{};  ///< that are forced by themselves: operations
   const char* settings = nullptr;                ///< by what it is set where not by score maps
+  /// What pages, reports and comparisons of models ask (optimizer/report/decision_tables.h);
+  /// without an option for x: nothing.
+  UsualDecisions table{};
 };
 
 struct Explanation {

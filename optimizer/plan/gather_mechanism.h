@@ -27,7 +27,10 @@ struct GatherMechanism : AsAsked<GatherRequest> {
                                        "packed unless they lie side by side",
                                    .scope = {.until = Scope::Until::inspection},
                                    .sized_by = "bytes that a rank needs of another one",
-                                   .methods = methods_of(kGatherMethodNames, kGatherMethods)};
+                                   .methods = methods_of(kGatherMethodNames, kGatherMethods),
+                                   .table = {{"elements", "64,256,1024,4096,16384,65536"},
+                                             {"span", "512KiB,2MiB,8MiB,32MiB"},
+                                             {{{"readers", "1,16"}, {"runs", "1,64"}}}}};
 
   static std::span<const Field<Request>> fields();
   static Result<Request> request_of(const Request& asked);

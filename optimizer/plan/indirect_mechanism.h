@@ -24,7 +24,10 @@ struct IndirectMechanism : AsAsked<IndirectRequest> {
       .baseline = "blocks of 4096 reads",
       .no_model = "the model does not hold gets, so the loop goes in blocks of 4096 reads",
       .sized_by = "bytes of an element",
-      .number = "iterations of a block, 0: one read at a time"};
+      .number = "iterations of a block, 0: one read at a time",
+      .table = {{"iterations", "64,256,1024,4096,16384,65536,262144,1048576"},
+                {"owners", "1,4,16,64"},
+                {{{"span", "64KiB,16MiB"}}}}};
 
   static std::span<const Field<Request>> fields();
   static Result<Request> request_of(const Request& asked);

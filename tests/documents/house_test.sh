@@ -69,6 +69,24 @@ fi
 [ ! -s printed ] || { echo "it is counted all the same" && exit 1; }
 grep -q nowhere errors
 
+# Another one, that adds a mechanism in twelve files, a test and a README, then in a folder that mechanisms are built upon.
+git checkout -q -b second
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do touch "base/part_$i.cc"; done
+touch base/part_test.cc docs/mechanism.txt server/core/README.md
+git add base/part_* docs server/core/README.md
+git commit -q -m "Add a mechanism"
+prints 'proof..second adds 12 at most 12: met' mechanism proof..second
+prints 'bootstrap 0 at most 0: met' mechanism proof..second
+prints 'second adds 18 at most 12: NOT MET' mechanism second
+mkdir -p runtime/rma
+touch runtime/rma/part.cc
+git rm -q base/part_1.cc
+git add runtime
+git commit -q -m "Move a part"
+prints 'bootstrap 1 at most 0: NOT MET' mechanism proof..second
+fails mechanism proof..second
+fails mechanism nowhere 2>/dev/null
+
 # A step with two outputs counts once, and what was built again as the last time.
 prints 'has no .ninja_log' build
 printf '# ninja log v5\n0\t1000\t1\ta.o\tx\n0\t2000\t1\tb.o\ty\n0\t2000\t1\tb.d\ty\n0\t700000\t1\ta.o\tx\n' >build/release/.ninja_log

@@ -1,5 +1,3 @@
-#include "optimizer/fit/bulk.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -8,6 +6,7 @@
 
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/paired_runs.h"
+#include "optimizer/fit/section_fits.h"
 
 namespace stripline::fit {
 namespace {
@@ -55,6 +54,13 @@ std::optional<uint64_t> largest_worthwhile(const std::map<uint64_t, CopyRows>& b
 }
 
 }  // namespace
+
+std::vector<SampleRule> bulk_samples() {
+  return {
+      {&micro::kBulkWindow, {{factor::kInFlight, 1, model::kMaxBulkInFlight}, {factor::kBytes, 1}}},
+      {&micro::kBulkCheck, {{factor::kInFlight, 1}}},
+      {&micro::kBulkCopy, {{factor::kBytes, 1}}}};
+}
 
 std::optional<model::BulkModel> fit_bulk(const SampleTable& table, double confidence,
                                          std::vector<std::string>& notes) {

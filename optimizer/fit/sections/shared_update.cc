@@ -1,5 +1,3 @@
-#include "optimizer/fit/shared_update.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "optimizer/fit/over_runs.h"
+#include "optimizer/fit/section_fits.h"
 
 namespace stripline::fit {
 namespace {
@@ -29,6 +28,17 @@ Enum enumerator(const std::array<std::string_view, kCount>& names, std::string_v
 }
 
 }  // namespace
+
+std::vector<SampleRule> shared_update_samples() {
+  return {
+      {&micro::kSharedUpdate,
+       {{factor::kCell, 0, 0, enumerator_names<model::CellType>(model::kCellTypeNames.size() - 1)},
+        {factor::kPlacement, 0, 0,
+         enumerator_names<model::SharedPlacement>(model::kSharedPlacementNames.size())},
+        {factor::kWorkers, 1, model::kMaxRanks},
+        {factor::kFootprintBytes, 1}},
+       SampleValues::differences}};
+}
 
 std::optional<model::SharedUpdateModel> fit_shared_update(const SampleTable& table,
                                                           double confidence,

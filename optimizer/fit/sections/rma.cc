@@ -1,4 +1,4 @@
-#include "optimizer/fit/fit_rma.h"
+#include "optimizer/fit/sections/rma.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +7,7 @@
 
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/paired_runs.h"
+#include "optimizer/fit/section_fits.h"
 #include "optimizer/stats/order.h"
 
 namespace stripline::fit {
@@ -264,6 +265,15 @@ std::optional<model::ProgressModel> fit_progress(const SampleTable& table, doubl
     return std::nullopt;
   }
   return model::ProgressModel{*std::move(call_s), *std::move(answer_s)};
+}
+
+std::vector<SampleRule> rma_samples() {
+  return {{&micro::kBufferedPut, {{factor::kBytes, 1}}},
+          {&micro::kPutCombining, {{factor::kBytes, 1}}},
+          {&micro::kPutMessage, {{factor::kMessageBytes, 1}}},
+          {&micro::kAtomic, {{factor::kInFlight, 1}}},
+          {&micro::kProgressCall, {{factor::kBytes, 1}}},
+          {&micro::kProgressWait, {{factor::kComputeUs, 1}}}};
 }
 
 std::optional<model::RmaModel> fit_rma(const SampleTable& table, double confidence,

@@ -1,10 +1,9 @@
-#include "optimizer/fit/service.h"
-
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "optimizer/fit/over_runs.h"
+#include "optimizer/fit/section_fits.h"
 
 namespace stripline::fit {
 namespace {
@@ -81,6 +80,16 @@ std::vector<ServiceLevel> fit_levels(const char* operation, const Levels& levels
 }
 
 }  // namespace
+
+std::vector<SampleRule> service_samples() {
+  return {{&experiment::micro::kLoad,
+           {{factor::kScale, 0, 0, enumerator_names<model::DistanceScale>(2)},
+            {factor::kServed, 0, 0, {"best", "worst"}},
+            {factor::kNodes, 2, model::kMaxRanks},
+            {factor::kDistance, 0, model::kDistances - 1},
+            {factor::kBytes, 1}},
+           SampleValues::positive_times}};
+}
 
 std::optional<model::ServiceModel> fit_service(const SampleTable& table, double confidence,
                                                std::vector<std::string>& notes) {

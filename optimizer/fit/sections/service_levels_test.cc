@@ -1,6 +1,6 @@
-#include "optimizer/fit/service.h"
-
 #include <gtest/gtest.h>
+
+#include "optimizer/fit/section_fits.h"
 
 namespace stripline::fit {
 namespace {

@@ -1,9 +1,8 @@
-#include "optimizer/fit/update.h"
-
 #include <map>
 #include <utility>
 
 #include "optimizer/fit/over_runs.h"
+#include "optimizer/fit/section_fits.h"
 
 namespace stripline::fit {
 namespace {
@@ -23,6 +22,10 @@ std::optional<model::Parameter> streamed(const SampleTable& table, const char* w
 }
 
 }  // namespace
+
+std::vector<SampleRule> update_samples() {
+  return {{&micro::kUpdateItem, {{factor::kSpanBytes, 1}}}};
+}
 
 std::optional<model::UpdateModel> fit_update(const SampleTable& table, double confidence,
                                              std::vector<std::string>& notes) {

@@ -1,5 +1,3 @@
-#include "optimizer/fit/bulk.h"
-
 #include <map>
 #include <optional>
 #include <string>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/experiment/catalogue.h"
+#include "optimizer/fit/section_fits.h"
 
 namespace stripline::fit {
 namespace {

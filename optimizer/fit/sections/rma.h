@@ -1,4 +1,4 @@
-// From times of single operations carried out by several methods to the section `rma` of a model.
+// The members of the section `rma`, from times of single operations carried out by several methods.
 // What replaces a default must be surely faster: noise changes nothing.
 #pragma once
 
@@ -46,9 +46,5 @@ inline constexpr double kMessagesOfDelay = 20;
 /// two runs, which `notes` then says.
 std::optional<model::ProgressModel> fit_progress(const SampleTable& table, double confidence,
                                                  std::vector<std::string>& notes);
-
-/// All members; nullopt if there is none.
-std::optional<model::RmaModel> fit_rma(const SampleTable& table, double confidence,
-                                       std::vector<std::string>& notes);
 
 }  // namespace stripline::fit

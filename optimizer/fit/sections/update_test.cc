@@ -1,11 +1,10 @@
-#include "optimizer/fit/update.h"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "optimizer/experiment/catalogue.h"
+#include "optimizer/fit/section_fits.h"
 
 namespace stripline::fit {
 namespace {

@@ -1,5 +1,3 @@
-#include "optimizer/fit/shared_update.h"
-
 #include <string>
 #include <vector>
 
@@ -7,6 +5,7 @@
 
 #include "optimizer/experiment/catalogue.h"
 #include "optimizer/fit/fit_model.h"
+#include "optimizer/fit/section_fits.h"
 
 namespace stripline::fit {
 namespace {

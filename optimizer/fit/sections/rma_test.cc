@@ -1,4 +1,4 @@
-#include "optimizer/fit/fit_rma.h"
+#include "optimizer/fit/sections/rma.h"
 
 #include <cmath>
 #include <random>
@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/fit/fit_model.h"
+#include "optimizer/fit/section_fits.h"
 
 namespace stripline::fit {
 namespace {
