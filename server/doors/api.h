@@ -58,7 +58,8 @@ class Api {
     double cost_s = kCallCost_s;  ///< what it is charged at least, by HTTP
     bool is_long = false;         ///< it is worked out in the pool for such
     GrpcCharge charge = {};       ///< by gRPC
-    /// Of gRPC's method (unary.h); null where HTTP alone has the line, or the service the method.
+    /// The handler of gRPC's method (unary.h); null where HTTP alone has the line, or the service
+    /// has the method.
     std::unique_ptr<grpc::internal::MethodHandler> (*handler)(const Core& core, CallLimits& limits,
                                                               const GrpcCharge& charge) = nullptr;
   };
