@@ -126,7 +126,7 @@ for folder, headers in sorted(folders.items()):
 END
 )
   count "headers that no README.md names" "$(grep -c . <<<"$missing" || true)" 0
-  cut -d/ -f1-2 <<<"$missing" | grep . | sort | uniq -c | sort -nr | sed -n '1,10s/^/  /p'
+  awk -F/ 'NF { print $1 "/" $2 }' <<<"$missing" | sort | uniq -c | sort -nr | sed -n '1,10s/^/  /p'
 }
 
 print_heavy() {
