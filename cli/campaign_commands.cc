@@ -63,7 +63,7 @@ std::string estimate_text(const v1::CampaignEstimate& estimate) {
   text +=
       "  medians:  " + (estimate.width() > 0 ? within_text(estimate.width()) : "nothing tells") +
       (spec.width() > 0 ? ", " + percent_text(spec.width()) + " are asked for" : "") + "\n";
-  text += "  told by:  " +
+  text += "  based on: " +
           (estimate.based_on().empty() ? "the plan alone" : short_name(estimate.based_on())) + "\n";
   for (const auto& risk : estimate.risks()) {
     text += "  risk:     " + risk.kind() + ": " + printable_line(risk.message()) + "\n";
