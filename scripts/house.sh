@@ -6,8 +6,8 @@
 #   lines        lines of C++ without tests, by folder; the files with most of them
 #   server-top   files at server/'s top
 #   headers      the largest headers of server/, whose classes are to have one job each
-#   call [BRANCH]  files that BRANCH (default: the current commit) changes since it left main, for a branch that
-#                adds one call as a proof
+#   call [BRANCH]  files that BRANCH (default: the current commit) changes since it left main, or A...BRANCH since it
+#                left A, for a branch that adds one call as a proof; docs and generated clients are not counted
 #   node-budget  files without tests that know the field node_budget of a campaign's specification
 #   exceptions   arrows between folders that scripts/check_includes.awk excuses
 #   language     words that docs/glossary.md asks not to use
@@ -63,7 +63,8 @@ print_headers() {
 
 print_call() {
   local branch=${1:-HEAD} files
-  files=$(git diff --name-only "main...$branch" -- . ':!docs' ':!CHANGELOG.md' ':!clients')
+  [[ $branch == *...* ]] || branch=main...$branch
+  files=$(git diff --name-only "$branch" -- . ':!docs' ':!CHANGELOG.md' ':!clients')
   count "files of the call that $branch adds" "$(grep -c . <<<"$files" || true)" 5
 }
 
