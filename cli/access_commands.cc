@@ -77,7 +77,8 @@ Status keep(const Global& global, const std::vector<HostAndPort>& servers, const
   Context shown = context;
   shown.refresh_token.clear();
   Service service(global, shown);
-  STRIPLINE_ASSIGN_OR_RETURN(const v1::WhoAmIResponse caller, service.who_am_i());
+  STRIPLINE_ASSIGN_OR_RETURN(const v1::WhoAmIResponse caller,
+                             service.call<v1::WhoAmIResponse>(v1::WhoAmIRequest()));
   STRIPLINE_ASSIGN_OR_RETURN(const ContextsLock lock, ContextsLock::acquire());
   STRIPLINE_ASSIGN_OR_RETURN(Contexts contexts, read_contexts());
   contexts.server = global.server;
@@ -128,7 +129,8 @@ Status sign_in(const Global& global, const std::string& authority_file, std::str
   STRIPLINE_ASSIGN_OR_RETURN(const std::vector<HostAndPort> servers, parse_servers(global.server));
   Context context;
   STRIPLINE_ASSIGN_OR_RETURN(context.authority_pem, known_authority(servers, authority_file));
-  STRIPLINE_ASSIGN_OR_RETURN(const v1::SignIn issuer, Service(global, context).get_sign_in());
+  STRIPLINE_ASSIGN_OR_RETURN(const v1::SignIn issuer,
+                             Service(global, context).call<v1::SignIn>(v1::GetSignInRequest()));
   if (issuer.issuer().empty()) {
     return Error(ErrorCode::invalid_argument, "the server at " + global.server +
                                                   " has no issuer (--oidc-issuer); log in with a "
@@ -217,7 +219,7 @@ int run(const Global& global, const TokenCreate& command) {
   auto file = to_file ? AtomicFile::create(command.output, kOwnerOnly)
                       : Result<AtomicFile>(Error(ErrorCode::not_found, ""));
   if (to_file && !file.ok()) return print_error(file.error());
-  auto made = Service(global).create_token(request);
+  auto made = Service(global).call<v1::CreateTokenResponse>(request);
   if (!made.ok()) return print_error(made.error());
   if (file.ok()) {
     Status kept = file->write(made->text() + "\n");
@@ -242,7 +244,7 @@ int run(const Global& global, const TokenCreate& command) {
 
 int run(const Global& global, const TokenList& /*command*/) {
   Service service(global);
-  const auto tokens = service.list_tokens();
+  const auto tokens = service.call<v1::ListTokensResponse>(v1::ListTokensRequest());
   if (!tokens.ok()) return print_error(tokens.error());
   Table table({{"TOKEN"},
                {"ROLE"},
@@ -271,8 +273,8 @@ int run(const Global& global, const TokenList& /*command*/) {
 }
 
 int run(const Global& global, const TokenRevoke& command) {
-  const auto token = Service(global).revoke_token(
-      command.name.starts_with("tokens/") ? command.name : "tokens/" + command.name);
+  const auto token = Service(global).call<v1::Token>(named<v1::RevokeTokenRequest>(
+      command.name.starts_with("tokens/") ? command.name : "tokens/" + command.name));
   if (!token.ok()) return print_error(token.error());
   if (global.json) print(json_line(*token));
   print_note(token->name() + " is revoked\n");
@@ -287,7 +289,8 @@ int run(const Global& global, const AuditList& command) {
   uint32_t left = command.limit;
   do {
     const auto page =
-        service.list_audit_events(static_cast<int>(std::min(left, kPageSize)), page_token);
+        service.call<v1::ListAuditEventsResponse>(page_request<v1::ListAuditEventsRequest>(
+            static_cast<int>(std::min(left, kPageSize)), page_token));
     if (!page.ok()) return print_error(page.error());
     for (const v1::AuditEvent& event : page->events()) {
       if (global.json) print(json_line(event));

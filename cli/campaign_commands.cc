@@ -63,7 +63,7 @@ std::string estimate_text(const v1::CampaignEstimate& estimate) {
   text +=
       "  medians:  " + (estimate.width() > 0 ? within_text(estimate.width()) : "nothing tells") +
       (spec.width() > 0 ? ", " + percent_text(spec.width()) + " are asked for" : "") + "\n";
-  text += "  told by:  " +
+  text += "  based on: " +
           (estimate.based_on().empty() ? "the plan alone" : short_name(estimate.based_on())) + "\n";
   for (const auto& risk : estimate.risks()) {
     text += "  risk:     " + risk.kind() + ": " + printable_line(risk.message()) + "\n";
@@ -100,7 +100,7 @@ namespace {
 
 int run_on(Service& service, const Global& global, const CampaignRun& command,
            const std::string& fabric) {
-  const auto campaign = service.create_campaign(create_request(command, fabric));
+  const auto campaign = service.call<v1::Campaign>(create_request(command, fabric));
   if (!campaign.ok()) return print_error(campaign.error());
   if (command.validate_only) {
     print(global.json
@@ -153,7 +153,8 @@ int run(const Global& global, const CampaignList& command) {
   std::string token;
   uint32_t left = command.limit;
   do {
-    const auto page = service.list_campaigns(static_cast<int>(std::min(left, kPage)), token);
+    const auto page = service.call<v1::ListCampaignsResponse>(
+        page_request<v1::ListCampaignsRequest>(static_cast<int>(std::min(left, kPage)), token));
     if (!page.ok()) return print_error(page.error());
     for (const v1::Campaign& campaign : page->campaigns()) {
       if (global.json) {
@@ -202,7 +203,7 @@ std::string load_text(const v1::Campaign& campaign) {
 
 int run(const Global& global, const CampaignShow& command) {
   Service service(global);
-  const auto campaign = service.get_campaign(command.name);
+  const auto campaign = service.call<v1::Campaign>(named<v1::GetCampaignRequest>(command.name));
   if (!campaign.ok()) return print_error(campaign.error());
   if (global.json) {
     print(json_line(*campaign));
@@ -224,7 +225,9 @@ int run(const Global& global, const CampaignShow& command) {
   // What the fit found stands a line each below; without its version, all in the message.
   v1::ModelVersion version;
   if (!campaign->model_version().empty()) {
-    if (auto fitted = service.get_model_version(campaign->model_version()); fitted.ok()) {
+    if (auto fitted = service.call<v1::ModelVersion>(
+            named<v1::GetModelVersionRequest>(campaign->model_version()));
+        fitted.ok()) {
       version = *std::move(fitted);
     }
   }
@@ -265,7 +268,7 @@ int run(const Global& global, const CampaignEstimate& command) {
   for (const std::string& fabric : command.request.fabrics) {
     v1::EstimateCampaignRequest request;
     *request.mutable_spec() = spec_of(command.request, fabric);
-    const auto estimate = service.estimate_campaign(request);
+    const auto estimate = service.call<v1::CampaignEstimate>(request);
     if (!estimate.ok()) return print_error(estimate.error());
     print(global.json ? json_line(*estimate) : estimate_text(*estimate));
   }
@@ -287,8 +290,11 @@ int show_change(const Global& global, const Result<v1::Campaign>& campaign,
 }  // namespace
 
 int run(const Global& global, const CampaignCancel& command) {
+  v1::CancelCampaignRequest request;
+  request.set_name(command.name);
+  request.set_drain(command.drain);
   Service service(global);
-  const auto campaign = service.cancel_campaign(command.name, command.drain);
+  const auto campaign = service.call<v1::Campaign>(request);
   const bool drains = campaign.ok() && campaign->state() == v1::Campaign::DRAINING;
   return show_change(global, campaign,
                      drains ? "is cancelled once its running run has ended" : "is cancelled");
@@ -297,13 +303,15 @@ int run(const Global& global, const CampaignCancel& command) {
 int run(const Global& global, const CampaignPause& command) {
   Service service(global);
   return show_change(
-      global, service.pause_campaign(command.name),
+      global, service.call<v1::Campaign>(named<v1::PauseCampaignRequest>(command.name)),
       "is paused; 'stripline campaign resume " + short_name(command.name) + "' goes on with it");
 }
 
 int run(const Global& global, const CampaignResume& command) {
   Service service(global);
-  return show_change(global, service.resume_campaign(command.name), "goes on");
+  return show_change(global,
+                     service.call<v1::Campaign>(named<v1::ResumeCampaignRequest>(command.name)),
+                     "goes on");
 }
 
 int run(const Global& global, const CampaignRetry& command) {
@@ -311,14 +319,15 @@ int run(const Global& global, const CampaignRetry& command) {
   request.set_name(command.name);
   set_budgets(request, command.budgets);
   Service service(global);
-  const auto campaign = service.retry_campaign(request);
+  const auto campaign = service.call<v1::Campaign>(request);
   if (!campaign.ok() || command.detach) return show_change(global, campaign, "goes on");
   return watch_campaign(service, global, campaign->name());
 }
 
 int run(const Global& global, const CampaignDelete& command) {
   Service service(global);
-  const Status deleted = service.delete_campaign(command.name);
+  const auto deleted =
+      service.call<v1::DeleteCampaignResponse>(named<v1::DeleteCampaignRequest>(command.name));
   if (!deleted.ok()) return print_error(deleted.error());
   print(global.json ? "{\"name\":\"" + command.name + "\"}\n"
                     : command.name + " is deleted, with its samples\n");
@@ -345,7 +354,7 @@ int run(const Global& global, const CampaignPoints& command) {
   uint32_t left = command.limit;
   do {
     request.set_page_size(static_cast<int>(std::min(left, kPage)));
-    const auto page = service.list_points(request);
+    const auto page = service.call<v1::ListPointsResponse>(request);
     if (!page.ok()) return print_error(page.error());
     for (const v1::PlannedPoint& point : page->points()) {
       if (global.json) {

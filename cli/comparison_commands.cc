@@ -113,7 +113,7 @@ int run(const Global& global, const CampaignCompare& command) {
   request.set_margin(command.margin);
   request.set_false_discoveries(command.false_discoveries);
   Service service(global);
-  const auto response = service.compare_campaigns(request);
+  const auto response = service.call<v1::CompareCampaignsResponse>(request);
   if (!response.ok()) return print_error(response.error());
   if (global.json) {
     for (const Point& point : response->points()) print(json_line(point));

@@ -79,9 +79,11 @@ int list_versions(const Global& global, const std::string& name) {
     if (!version.withdrawn().empty()) text = "WITHDRAWN: " + version.withdrawn() + "; " + text;
     return text;
   };
-  std::string token;
+  v1::ListModelVersionsRequest request;
+  request.set_parent(name);
+  request.set_page_size(kPageSize);
   do {
-    const auto page = service.list_model_versions(name, kPageSize, token);
+    const auto page = service.call<v1::ListModelVersionsResponse>(request);
     if (!page.ok()) return print_error(with_nearest_model(service, name, page.error()));
     for (const v1::ModelVersion& version : page->versions()) {
       if (global.json) {
@@ -96,8 +98,8 @@ int list_versions(const Global& global, const std::string& name) {
                  date_text(version.create_time()), bytes_text(version.size_bytes()), campaigns,
                  summary_of(version)});
     }
-    token = page->next_page_token();
-  } while (!token.empty());
+    request.set_page_token(page->next_page_token());
+  } while (!request.page_token().empty());
   if (!global.json) print(table.text());
   return kExitOk;
 }
@@ -112,7 +114,8 @@ int run(const Global& global, const ModelList& command) {
   std::string warnings;
   std::string token;
   do {
-    const auto page = service.list_models(kPageSize, token);
+    const auto page =
+        service.call<v1::ListModelsResponse>(page_request<v1::ListModelsRequest>(kPageSize, token));
     if (!page.ok()) return print_error(page.error());
     for (const v1::Model& model : page->models()) {
       if (global.json) {

@@ -12,6 +12,7 @@
 #include "cli/names.h"
 #include "cli/server_notes.h"
 #include "cli/service.h"
+#include "stripline/v1/access.pb.h"
 #include "stripline/v1/fleet.pb.h"
 
 namespace stripline::cli {
@@ -60,7 +61,8 @@ int run(const Global& global, const NodeList& /*command*/) {
                {"FABRICS"}});
   std::string token;
   do {
-    const auto page = service.list_nodes(kPageSize, token);
+    const auto page =
+        service.call<v1::ListNodesResponse>(page_request<v1::ListNodesRequest>(kPageSize, token));
     if (!page.ok()) return print_error(page.error().message(), exit_code_for(page.error().code()));
     for (const v1::Node& node : page->nodes()) {
       if (global.json) {
@@ -91,11 +93,13 @@ int run(const Global& global, const NodeCordon& command) {
   v1::CordonNodeRequest request;
   request.set_name(command.name);
   request.set_reason(command.reason);
-  return report(global, Service(global).cordon_node(request), "gets no new runs");
+  return report(global, Service(global).call<v1::Node>(request), "gets no new runs");
 }
 
 int run(const Global& global, const NodeUncordon& command) {
-  return report(global, Service(global).uncordon_node(command.name), "gets runs again");
+  return report(global,
+                Service(global).call<v1::Node>(named<v1::UncordonNodeRequest>(command.name)),
+                "gets runs again");
 }
 
 int run(const Global& global, const NodeDrain& command) {
@@ -104,7 +108,7 @@ int run(const Global& global, const NodeDrain& command) {
   request.set_reason(command.reason);
   if (command.time_limit_s >= 0) request.set_time_limit_s(command.time_limit_s);
   Service service(global);
-  auto node = service.drain_node(request);
+  auto node = service.call<v1::Node>(request);
   if (node.ok() && !command.detach && !node->assignment().empty()) {
     catch_interrupts();
     print_note("waiting for " + printable_line(node->assignment()) + " on " + command.name + "\n");
@@ -115,7 +119,7 @@ int run(const Global& global, const NodeDrain& command) {
         return kExitCancelled;
       }
       std::this_thread::sleep_for(kDrainLook);
-      node = service.get_node(command.name);
+      node = service.call<v1::Node>(named<v1::GetNodeRequest>(command.name));
     }
   }
   const bool idle = node.ok() && node->assignment().empty();
@@ -123,14 +127,16 @@ int run(const Global& global, const NodeDrain& command) {
 }
 
 int run(const Global& global, const NodeRemove& command) {
-  const Status removed = Service(global).remove_node(command.name);
+  const auto removed =
+      Service(global).call<v1::RemoveNodeResponse>(named<v1::RemoveNodeRequest>(command.name));
   if (!removed.ok()) return print_error(removed.error());
   print_note(command.name + " is removed\n");
   return kExitOk;
 }
 
 int run(const Global& global, const NodeRevoke& command) {
-  const Status revoked = Service(global).revoke_node(command.name);
+  const auto revoked =
+      Service(global).call<v1::RevokeNodeResponse>(named<v1::RevokeNodeRequest>(command.name));
   if (!revoked.ok()) return print_error(revoked.error());
   print_note(command.name + " is revoked\n");
   return kExitOk;

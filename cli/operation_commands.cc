@@ -41,7 +41,8 @@ int exit_code_of(const v1::Operation& operation) {
 // The version that came of it, and what its fit found.
 std::string outcome_text(Service& service, const v1::Operation& operation) {
   std::string text = labelled_line("version", operation.result());
-  const auto version = service.get_model_version(operation.result());
+  const auto version =
+      service.call<v1::ModelVersion>(named<v1::GetModelVersionRequest>(operation.result()));
   if (!version.ok()) return text + labelled_line("findings", version.error().message());
   text += labelled_line("fitted to", without_findings(version->summary(), *version));
   for (const auto& [what, why] : {std::pair("withdrawn", &version->withdrawn()),
@@ -83,7 +84,7 @@ int wait_for(Service& service, const Global& global, v1::Operation operation) {
       return kExitCancelled;
     }
     std::this_thread::sleep_for(kLook);
-    auto now = service.get_operation(operation.name());
+    auto now = service.call<v1::Operation>(named<v1::GetOperationRequest>(operation.name()));
     if (!now.ok()) return print_error(now.error());
     operation = *std::move(now);
   }
@@ -104,7 +105,7 @@ int run(const Global& global, const ModelFit& command) {
   for (const std::string& run : command.without) request.add_without(run);
   request.set_request_id(random_request_id());
   Service service(global);
-  const auto operation = service.fit_model(request);
+  const auto operation = service.call<v1::Operation>(request);
   if (!operation.ok()) return print_error(operation.error());
   if (!command.detach) return wait_for(service, global, *operation);
   const std::string id = short_name(operation->name());
@@ -116,7 +117,7 @@ int run(const Global& global, const ModelFit& command) {
 
 int run(const Global& global, const OperationShow& command) {
   Service service(global);
-  const auto operation = service.get_operation(command.name);
+  const auto operation = service.call<v1::Operation>(named<v1::GetOperationRequest>(command.name));
   if (!operation.ok()) return print_error(operation.error());
   if (command.wait) return wait_for(service, global, *operation);
   if (global.json) {
@@ -129,7 +130,8 @@ int run(const Global& global, const OperationShow& command) {
 
 int run(const Global& global, const OperationCancel& command) {
   Service service(global);
-  const auto operation = service.cancel_operation(command.name);
+  const auto operation =
+      service.call<v1::Operation>(named<v1::CancelOperationRequest>(command.name));
   if (!operation.ok()) return print_error(operation.error());
   print(global.json ? json_line(*operation) : operation->name() + " is cancelled\n");
   return kExitOk;
@@ -143,7 +145,7 @@ int run(const Global& global, const OperationList& command) {
   uint32_t left = command.limit;
   do {
     request.set_page_size(static_cast<int>(std::min(left, kPage)));
-    const auto page = service.list_operations(request);
+    const auto page = service.call<v1::ListOperationsResponse>(request);
     if (!page.ok()) return print_error(page.error());
     for (const v1::Operation& operation : page->operations()) {
       if (global.json) {

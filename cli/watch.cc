@@ -275,14 +275,16 @@ int watch_campaign(Service& service, const Global& global, const std::string& na
     });
     if (last && ended(*last)) {
       // It may have gone on since: what follows then is behind this event.
-      const Result<v1::Campaign> now = service.get_campaign(name);
+      const Result<v1::Campaign> now =
+          service.call<v1::Campaign>(named<v1::GetCampaignRequest>(name));
       if (now.ok() && now->retries() != last->retries()) continue;
       if (now.ok() || !is_away(now.error())) break;
     }
     if (interrupted()) break;
     if (status.ok() && !lost_since) {
       // Renewed, or the end without an event of its own: ask.
-      const Result<v1::Campaign> now = service.get_campaign(name);
+      const Result<v1::Campaign> now =
+          service.call<v1::Campaign>(named<v1::GetCampaignRequest>(name));
       if (now.ok() && ended(*now)) {
         last = *now;
         break;

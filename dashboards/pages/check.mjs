@@ -8,7 +8,7 @@
 // CAMPAIGN is under way, and is paused, drained, retried, cancelled and deleted at the end; REPORT is a file of a model;
 // STALE is a version (NAME@N) that sentinels have found to be off twice.
 //
-// A step that fails is told with the others, and a picture of what was there then is taken: failed-STEP.png.
+// A step that fails is reported with the others, and a picture of what was there then is taken: failed-STEP.png.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import assert from "node:assert/strict";
@@ -393,7 +393,7 @@ async function exported(page) {
   }
 }
 
-// A server that has nothing, that answers with problems, and that does not answer: told on every page.
+// A server that has nothing, that answers with problems, and that does not answer: every page says so.
 async function states(page) {
   const lists = /\/api\/v1\/(nodes|campaigns|models)\?/;
   const answers = {
@@ -502,7 +502,7 @@ async function drive(page) {
   assert.match(readFileSync(await table.path(), "utf8"), /^parameter,value,low,high,unit/);
   await page.click("#network >> text=Table");
   await page.waitForSelector("#network table");
-  // Filters of the fleet; a state without nodes is told as such.
+  // Filters of the fleet; a state without nodes is named as such.
   await go(page, "#/fleet");
   await page.fill("input[type=search]", "no node is called this");
   await page.waitForSelector(".state.empty");

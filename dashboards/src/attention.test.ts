@@ -12,7 +12,7 @@ test("a healthy fleet needs nothing", () => {
   assert.deepEqual(attention([node("a"), node("b")], [campaign({})], [tuned({})], now), []);
 });
 
-test("a model that the server cannot read is told of, and nothing else of it", () => {
+test("a model that the server cannot read is reported, and nothing else of it", () => {
   const one = tuned({}, "");
   const notices = attention([], [], [{ model: { ...one.model, unreadable: "move 1 of the label stable" }, versions: [] }], now);
   assert.deepEqual(notices.map((notice) => notice.grade), ["bad"]);
@@ -61,7 +61,7 @@ test("versions that do not hold any more, and those that nodes reject", () => {
   assert.equal(others.length, 0);
 });
 
-test("a version that nobody is offered is worth a note", () => {
+test("a version that no node is offered is worth a note", () => {
   assert.deepEqual(attention([], [], [tuned({ state: "VALIDATED", labels: [] })], now).map((one) => one.grade), ["note"]);
 });
 
@@ -74,7 +74,7 @@ test("what runs lost comes first of all, until another version is stable", () =>
   assert.doesNotMatch(attention([], [], [{ ...newer, model: { ...newer.model, latest_version: "models/tcp/versions/2" } }], now).map((one) => one.text).join(), /lost/);
 });
 
-test("a version that failed its validation, or that nothing has judged, is told of", () => {
+test("a version that failed its validation, or that nothing has judged, is reported", () => {
   const [failed] = attention([], [], [tuned({ failed: "the mean error is 567 %", state: "FAILED", labels: [] })], now);
   assert.equal(failed.grade, "bad");
   assert.match(failed.text, /567 %/);

@@ -65,7 +65,7 @@ export function attention(nodes: Node[], campaigns: Campaign[], models: TunedMod
     if (!latest) {
       add("bad", `Every version of model ${name} is withdrawn.`, "Production that asks for it gets none: run a campaign.", link);
     } else if (latest.failed) {
-      add("bad", `Model ${name} has no version that passed its validation: ${latest.failed}.`, "Nobody gets it who does not ask for it by its number: look at what differs, and measure again.", link);
+      add("bad", `Model ${name} has no version that passed its validation: ${latest.failed}.`, "Only who asks for it by its number gets it: look at what differs, and measure again.", link);
     } else if (latest.stale !== "" && latest.labels.length === 0) {
       add("warn", `Model ${name} has no version that holds: ${latest.stale}.`, "Networks change: measure again.", `#/drift/${nameOf(latest.name)}`);
     } else if (latest.unjudged) {

@@ -17,18 +17,18 @@ import { count, fabricText, percent, seconds, short } from "./units";
 const kinds: Record<string, "good" | "bad" | "warn" | "plain"> = { FASTER: "good", SLOWER: "bad", INCOMPARABLE: "warn" };
 const kMostCurves = 10;
 
-const told = (value: number | undefined) => (value === undefined ? "–" : seconds(value));
+const worded = (value: number | undefined) => (value === undefined ? "–" : seconds(value));
 const ratioText = (of: ComparedPoint) => (of.ratio === undefined ? "–" : `${of.ratio.toFixed(3)}${of.low === undefined ? "" : ` [${of.low.toFixed(3)}, ${of.high!.toFixed(3)}]`}`);
 
 function saidOf(of: ComparedPoint): string {
-  return `${told(of.baseline_median)} to ${told(of.candidate_median)}, B/A ${ratioText(of)}, ${of.verdict.toLowerCase()}${of.why === "" ? "" : ` (${of.why})`}, by ${of.baseline_runs} and ${of.candidate_runs} runs`;
+  return `${worded(of.baseline_median)} to ${worded(of.candidate_median)}, B/A ${ratioText(of)}, ${of.verdict.toLowerCase()}${of.why === "" ? "" : ` (${of.why})`}, by ${of.baseline_runs} and ${of.candidate_runs} runs`;
 }
 
 const columns: Column<ComparedPoint>[] = [
   { name: "point", key: pointName, cell: pointName },
   { name: "verdict", key: (one) => pointVerdicts.indexOf(one.verdict), cell: (one) => <Badge kind={kinds[one.verdict] ?? "plain"} title={one.why}>{one.verdict.toLowerCase()}</Badge> },
-  { name: "A", key: (one) => one.baseline_median ?? -1, cell: (one) => told(one.baseline_median), right: true },
-  { name: "B", key: (one) => one.candidate_median ?? -1, cell: (one) => told(one.candidate_median), right: true },
+  { name: "A", key: (one) => one.baseline_median ?? -1, cell: (one) => worded(one.baseline_median), right: true },
+  { name: "B", key: (one) => one.candidate_median ?? -1, cell: (one) => worded(one.candidate_median), right: true },
   { name: "B/A", key: (one) => one.ratio ?? -1, cell: (one) => ratioText(one), right: true },
   { name: "seen from", key: (one) => one.detectable ?? -1, cell: (one) => (one.detectable === undefined ? "–" : percent(one.detectable, 2)), right: true },
   { name: "runs", key: (one) => Math.min(one.baseline_runs, one.candidate_runs), cell: (one) => `${one.baseline_runs}, ${one.candidate_runs}`, right: true },

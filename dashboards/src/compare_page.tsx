@@ -21,7 +21,7 @@ import { useVersions, VersionChoice } from "./versions";
 
 const verdictKinds: Record<string, "good" | "bad" | "warn" | "plain"> = { FASTER: "good", SLOWER: "bad", LARGER: "warn", SMALLER: "warn" };
 const lower = (verdict: string) => verdict.toLowerCase();
-const told = (side: Side | null, unit: string) => (side === null ? "–" : `${side.at_least ? "≥ " : ""}${quantity(side.value, unit)} [${quantity(side.ci[0], unit)}, ${quantity(side.ci[1], unit)}]`);
+const worded = (side: Side | null, unit: string) => (side === null ? "–" : `${side.at_least ? "≥ " : ""}${quantity(side.value, unit)} [${quantity(side.ci[0], unit)}, ${quantity(side.ci[1], unit)}]`);
 
 function Parameters({ of, query }: { of: Comparison; query: Record<string, string> }) {
   const { verdict = "" } = query;
@@ -36,7 +36,7 @@ function Parameters({ of, query }: { of: Comparison; query: Record<string, strin
         columns: ["parameter", "unit", "a", "a_low", "a_high", "b", "b_low", "b_high", "change", "change_low", "change_high", "verdict"],
         rows: rows.map((one) => [one.name, one.unit, one.a?.value ?? null, one.a?.ci[0] ?? null, one.a?.ci[1] ?? null, one.b?.value ?? null, one.b?.ci[0] ?? null, one.b?.ci[1] ?? null, one.change, one.change_ci?.[0] ?? null, one.change_ci?.[1] ?? null, one.verdict]),
       })}>
-      {rows.length === 0 ? <Empty>No parameter differs beyond its interval.</Empty> : <Changes label="Changes of parameters" of={rows.map((one) => ({ ...one, said: `${told(one.a, one.unit)} to ${told(one.b, one.unit)}, ${lower(one.verdict)}` }))} />}
+      {rows.length === 0 ? <Empty>No parameter differs beyond its interval.</Empty> : <Changes label="Changes of parameters" of={rows.map((one) => ({ ...one, said: `${worded(one.a, one.unit)} to ${worded(one.b, one.unit)}, ${lower(one.verdict)}` }))} />}
     </Figure>
   );
 }

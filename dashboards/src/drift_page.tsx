@@ -20,7 +20,7 @@ function Course({ history, query, chosen }: { history: SentinelHistory; query: R
   const place = all.some((one) => placeOf(one) === query.sentinel) ? query.sentinel : "";
   const of = useMemo(() => course(history, place), [history, place]);
   const value = place === "" ? (one: number) => percent(one, 3) : seconds;
-  const told = ({ check, value: measured, low, high, miss }: CourseOf["moments"][number]) => {
+  const worded = ({ check, value: measured, low, high, miss }: CourseOf["moments"][number]) => {
     const where = `${check.time.slice(0, 16).replace("T", " ")}, ${short(check.campaign)}`;
     if (place === "") return `${where}: ${value(measured)} of the predicted, ${check.outside} of ${check.points} outside${miss ? ": off" : ""}`;
     return `${where}: ${value(measured)}${low !== null && high !== null ? ` [${value(low)}, ${value(high)}]` : ""}, ${miss ? "outside" : "within what is tolerated"}`;
@@ -39,7 +39,7 @@ function Course({ history, query, chosen }: { history: SentinelHistory; query: R
         usual={of.expected ? undefined : { value: 1, text: "as predicted" }} missed={of.expected ? "outside" : "off: most are outside"} xName="time of the check (UTC)" format={value}
         picked={of.moments.findIndex((one) => one.check === history.checks[chosen])}
         pick={(index) => choose({ check: short(of.moments[index].check.campaign) })}
-        say={(index) => told(of.moments[index])} />
+        say={(index) => worded(of.moments[index])} />
     </Figure>
   );
 }

@@ -118,7 +118,7 @@ function Answer({ query }: { query: Record<string, string> }) {
               <div class="tile"><b>{widthText(of.width)}</b><span>{of.spec.width > 0 ? `width; ${half(of.spec.width)} is asked for` : "width of nearly all intervals"}</span></div>
             </div>
             <p class="lead">
-              It ends {endTexts[of.stop_reason] ?? of.stop_reason}. {of.based_on === "" ? "No campaign like it is known: points are taken to last as long as the plan allows." : <>Told by the pace and the intervals of <a href={`#/campaigns/${short(of.based_on)}`}>{short(of.based_on)}</a>, the last one like it.</>}
+              It ends {endTexts[of.stop_reason] ?? of.stop_reason}. {of.based_on === "" ? "No campaign like it is known: points are taken to last as long as the plan allows." : <>Derived from the pace and the intervals of <a href={`#/campaigns/${short(of.based_on)}`}>{short(of.based_on)}</a>, the last one like it.</>}
             </p>
             {of.risks.length === 0 ? <div class="state good">Nothing speaks against it.</div>
               : <ul class="notices" aria-label="Risks">{of.risks.map((one) => <li key={`${one.kind} ${one.message}`} class={one.kind === "NO_RESULT" ? "bad" : "warn"}><b>{one.kind.toLowerCase().replaceAll("_", " ")}</b> <span>{one.message}</span></li>)}</ul>}

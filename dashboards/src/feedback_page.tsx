@@ -11,7 +11,7 @@ import { ago, count, percent, seconds, short } from "./units";
 import { nameOf } from "./version_name";
 import { VersionPage } from "./versions";
 
-const told = (value: number | null) => (value === null ? "–" : seconds(value));
+const worded = (value: number | null) => (value === null ? "–" : seconds(value));
 const kRow = 26;
 const kNames = 380;
 const kWidth = 900;
@@ -59,7 +59,7 @@ function Gains({ of, programs }: { of: PlaceGain[]; programs: number }) {
         })}
       </svg>
       <output aria-live="polite">{said
-        ? `${said.program}, ${said.place}, ${said.what}: ${said.choice}: ${told(said.measured_s)} for ${told(said.simple_s)} the simple way (${percent(said.gain!)} less), predicted ${told(said.predicted_s)}, ${count(said.executions, "execution")} in ${count(said.runs, "run")}${said.demoted > 0 ? `, given up in ${said.demoted}` : ""}`
+        ? `${said.program}, ${said.place}, ${said.what}: ${said.choice}: ${worded(said.measured_s)} for ${worded(said.simple_s)} the simple way (${percent(said.gain!)} less), predicted ${worded(said.predicted_s)}, ${count(said.executions, "execution")} in ${count(said.runs, "run")}${said.demoted > 0 ? `, given up in ${said.demoted}` : ""}`
         : "Move over the picture, or use the arrow keys, to read values."}</output>
     </div>
   );
@@ -71,9 +71,9 @@ const columns: Column<PlaceGain>[] = [
   { name: "what", key: (one) => one.what, cell: (one) => one.what },
   { name: "decision", key: (one) => one.choice, cell: (one) => <>{one.choice} {one.demoted > 0 && <Badge kind="warn" title="The guard found that it did not keep its promise">given up in {count(one.demoted, "run")}</Badge>}</> },
   { name: "executions", key: (one) => one.executions, cell: (one) => one.executions.toLocaleString("en"), right: true },
-  { name: "predicted", key: (one) => one.predicted_s ?? 0, cell: (one) => told(one.predicted_s), right: true },
-  { name: "measured", key: (one) => one.measured_s ?? 0, cell: (one) => told(one.measured_s), right: true },
-  { name: "simple way", key: (one) => one.simple_s ?? 0, cell: (one) => told(one.simple_s), right: true },
+  { name: "predicted", key: (one) => one.predicted_s ?? 0, cell: (one) => worded(one.predicted_s), right: true },
+  { name: "measured", key: (one) => one.measured_s ?? 0, cell: (one) => worded(one.measured_s), right: true },
+  { name: "simple way", key: (one) => one.simple_s ?? 0, cell: (one) => worded(one.simple_s), right: true },
   { name: "gain", key: (one) => one.gain ?? -9, cell: (one) => (one.gain === null ? "–" : percent(one.gain)), right: true },
 ];
 

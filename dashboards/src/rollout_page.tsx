@@ -70,7 +70,7 @@ function Step({ of, all, again }: { of: Rollout; all: Rollout[]; again: () => vo
   const gate = useData(of.label === "canary" ? `${of.version.name}/gate` : null, (signal) => get<Gate>(`${of.version.name}/gate`, signal), 10);
   const name = nameOf(of.version.name);
   const changed = () => { gate.again(); again(); };
-  const told = of.reasons.some((one) => gate.data?.stable?.endsWith(one.reason));
+  const alreadySaid = of.reasons.some((one) => gate.data?.stable?.endsWith(one.reason));
   return (
     <li class="card" aria-label={`${name}, ${of.label}`}>
       <h3><a href={`#/models/${modelOf(of)}?version=${short(of.version.name)}`}>{name}</a> <VersionBadges of={of.version} /></h3>
@@ -80,7 +80,7 @@ function Step({ of, all, again }: { of: Rollout; all: Rollout[]; again: () => vo
       {of.label === "canary" && gate.data && (
         <>
           {gate.data.stable === null ? <p class="fine">It may go on to the rest.</p>
-            : <p><strong>It does not go on to the rest{told ? "." : ":"}</strong> {!told && gate.data.stable}</p>}
+            : <p><strong>It does not go on to the rest{alreadySaid ? "." : ":"}</strong> {!alreadySaid && gate.data.stable}</p>}
           <div class="actions">
             {gate.data.stable === null && <Action text="Make it stable" role="PUBLISHER" question={`All nodes that can open ${of.offers[0]?.model.fabric ?? "its network"} are offered ${name}.`} act={() => post(`${of.version.name}/promote`, { label: "stable" })} done={changed} />}
             <Action text="End the trial" role="PUBLISHER" question={`${name} is canary no more; its nodes are offered what was canary before, or what is stable.`} act={() => post(`models/${modelOf(of)}/labels/canary/rollback`)} done={changed} />

@@ -50,7 +50,7 @@ TEST(Analysis, IsTheTimeOfSpansWithoutReadingTheClock) {
   EXPECT_EQ(total.planned, 1U);
   const double before_s = host_s;
   spend(analysis, 0, false);
-  EXPECT_EQ(host_s, before_s) << "nobody measures: the clock is not read";
+  EXPECT_EQ(host_s, before_s) << "nothing measures: the clock is not read";
   analysis.begin(reading);
   EXPECT_EQ(analysis.end().seconds, 0);
 }

@@ -343,6 +343,13 @@ Answer<ModelVersionRecord> find_version(Store& store, const std::string& name) {
                  {{"name", name}}};
 }
 
+Answer<v1::ModelVersion> get_model_version(Store& store,
+                                           const v1::GetModelVersionRequest& request) {
+  const auto version = find_version(store, request.name());
+  if (!version) return version.problem();
+  return to_wire(*version);
+}
+
 Result<std::string> json_text(const google::protobuf::Message& message) {
   google::protobuf::util::JsonPrintOptions options;
   options.preserve_proto_field_names = true;

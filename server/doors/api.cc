@@ -12,7 +12,6 @@
 #include "dashboards/bundle.h"
 #include "optimizer/experiment/json.h"
 #include "server/clock.h"
-#include "server/core/operations/server_status.h"
 #include "server/core/reads.h"
 #include "server/core/wire.h"
 #include "server/doors/api_call.h"
@@ -234,7 +233,7 @@ void Api::call(http::Request request, const http::WebServer::Reply& reply) {
   const std::string path = owned->path.substr(kPrefix.size());
   const auto verb = owned->post ? Route::Verb::post : Route::Verb::get;
   const auto entry = std::ranges::find_if(entries(), [&](const Entry& one) {
-    return one.route.verb == verb && matches(one.route, path);
+    return one.answer != nullptr && one.route.verb == verb && matches(one.route, path);
   });
   if (entry == entries().end()) return reply(refused(no_such_path(owned->path)));
   auto caller = core_.access.authorize(
@@ -273,14 +272,11 @@ void Api::call(http::Request request, const http::WebServer::Reply& reply) {
   if (problem) reply(refused(*problem));
 }
 
-http::Response Api::status(const Call& call) {
-  return answered(
-      server_status(core_.coordinator, core_.store, core_.access, call.caller, unix_seconds()));
-}
-
 http::Response Api::description(const Call& /*call*/) {
   std::vector<Route> routes;
-  for (const Entry& entry : entries()) routes.push_back(entry.route);
+  for (const Entry& entry : entries()) {
+    if (entry.answer != nullptr) routes.push_back(entry.route);
+  }
   return answered(Result<Json>(openapi(routes, roles_)));
 }
 

@@ -28,7 +28,17 @@
 #include "server/security/refusals.h"
 #include "server/store/store.h"
 
+namespace grpc::internal {
+class MethodHandler;
+}
+
 namespace stripline::server {
+
+/// What a call of gRPC costs its caller (call_limits.h).
+struct GrpcCharge {
+  double least_s = 0;    ///< at least this; 0: nothing, and it is not refused
+  bool by_call = false;  ///< just this, whatever the call takes
+};
 
 /// The answer to a request that is not answered: the problem as JSON, with the status of its kind.
 http::Response refused(const Problem& problem);
@@ -38,7 +48,23 @@ bool shows_tag(const std::string& if_none_match, const std::string& etag);
 
 /// Thread-safe. All that it is made of must outlive it, and the streams that it has answered with.
 class Api {
+  struct Call;
+
  public:
+  /// A line of the table of calls (calls.cc): the services of gRPC are made of it, too.
+  struct Entry {
+    Route route;  ///< without a path where HTTP does not have the call
+    http::Response (Api::*answer)(const Call&) = nullptr;
+    double cost_s = kCallCost_s;  ///< what it is charged at least, by HTTP
+    bool is_long = false;         ///< it is worked out in the pool for such
+    GrpcCharge charge = {};       ///< by gRPC
+    /// The handler of gRPC's method (unary.h); null where HTTP alone has the line, or the service
+    /// has the method.
+    std::unique_ptr<grpc::internal::MethodHandler> (*handler)(const Core& core, CallLimits& limits,
+                                                              const GrpcCharge& charge) = nullptr;
+  };
+  static const std::vector<Entry>& entries();
+
   Api(const Core& core, WatchHub& hub, Meters& meters, CallLimits& limits, ReadingPool& reading,
       RunResults& results);
 
@@ -49,17 +75,17 @@ class Api {
   void answer(http::Request request, const http::WebServer::Reply& reply);
 
  private:
-  struct Call;
   class PointPieces;
   class ComparisonPieces;
 
-  struct Entry {
-    Route route;
-    http::Response (Api::*answer)(const Call&);
-    double cost_s = kCallCost_s;  ///< what it is charged at least
-    bool is_long = false;         ///< it is worked out in the pool for such
-  };
-  static const std::vector<Entry>& entries();
+  // Lines for a function of the core (carry_out.h): what gRPC alone has; what HTTP has as well,
+  // where `about` is a sentence. Lists have pages, and what has a name is known by its path.
+  template <auto kCall>
+  static Entry by_grpc(const GrpcCharge& charge = {});
+  template <auto kCall>
+  static Entry by_both(Route::Verb verb, const char* path, const char* operation, const char* about,
+                       const GrpcCharge& charge = {}, double cost_s = kCallCost_s);
+
   static http::Response page(const http::Request& request);
   void call(http::Request request, const http::WebServer::Reply& reply);
   http::Response opened(const Call& call, const std::vector<Followed>& followed, bool several);
@@ -76,7 +102,6 @@ class Api {
   http::Response listed(const Call& call);
 
   // One for each other entry.
-  http::Response status(const Call& call);
   http::Response description(const Call& call);
   http::Response points(const Call& call);
   http::Response point_summary(const Call& call);
@@ -88,7 +113,6 @@ class Api {
   http::Response import(const Call& call);
   http::Response campaign_comparison(const Call& call);
   http::Response questions(const Call& call);
-  http::Response version(const Call& call);
   http::Response file(const Call& call);
   http::Response explanation(const Call& call);
   http::Response decisions(const Call& call);

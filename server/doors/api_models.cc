@@ -12,7 +12,6 @@
 #include "server/core/models/model_gate.h"
 #include "server/core/models/sentinel_history.h"
 #include "server/core/operations/operations.h"
-#include "server/core/wire.h"
 #include "server/doors/api_call.h"
 #include "server/store/names.h"
 
@@ -38,12 +37,6 @@ Answer<model::TunedModel> model_of(Store& store, const ModelVersionRecord& versi
 
 http::Response Api::questions(const Call& /*call*/) {
   return answered(Result<Json>(reports::describe_questions()));
-}
-
-http::Response Api::version(const Call& call) {
-  const auto version = find_version(core_.store, call.version());
-  if (!version) return refused(version.problem());
-  return answered(Answer<v1::ModelVersion>(to_wire(*version)));
 }
 
 http::Response Api::file(const Call& call) {

@@ -75,7 +75,7 @@ TEST_F(FleetTest, ACordonedNodeGetsNoRuns) {
   for (const auto& event : events) {
     EXPECT_EQ(event.message().find("nodes/b"), std::string::npos) << event.message();
   }
-  EXPECT_FALSE(uncordon("nodes/nobody").ok());
+  EXPECT_FALSE(uncordon("nodes/unknown").ok());
   ASSERT_TRUE(uncordon("nodes/b").ok());
   EXPECT_FALSE(node("nodes/b").has_hold());
 }

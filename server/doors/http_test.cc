@@ -259,7 +259,7 @@ TEST_F(HttpTest, VersionsAreLabelledAndTakenBack) {
   EXPECT_EQ(reason_of(post(version + "/validate", R"({"campaigns": ["campaigns/c1"]})")),
             "INVALID_FIELD")
       << "it was fitted to this one";
-  EXPECT_EQ(reason_of(post(version + "/withdraw")), "INVALID_FIELD") << "nobody says why";
+  EXPECT_EQ(reason_of(post(version + "/withdraw")), "INVALID_FIELD") << "no reason is given";
   const auto withdrawn = post(version + "/withdraw", R"({"reason": "another switch"})");
   EXPECT_EQ(Json::parse(withdrawn->body).at("state"), "DEPRECATED") << withdrawn->body;
   const std::string why = json(version + "/gate").at("stable");

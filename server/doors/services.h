@@ -37,8 +37,8 @@ std::unique_ptr<grpc::Service> make_campaigns_service(const Core& core, WatchHub
                                                       CallLimits& limits, ReadingPool& reading,
                                                       RunResults& results);
 std::unique_ptr<grpc::Service> make_models_service(const Core& core, CallLimits& limits);
-std::unique_ptr<grpc::Service> make_operations_service(const Core& core);
+std::unique_ptr<grpc::Service> make_operations_service(const Core& core, CallLimits& limits);
 std::unique_ptr<grpc::Service> make_fleet_service(const Core& core, CallLimits& limits);
-std::unique_ptr<grpc::Service> make_admin_service(const Core& core);
+std::unique_ptr<grpc::Service> make_admin_service(const Core& core, CallLimits& limits);
 
 }  // namespace stripline::server

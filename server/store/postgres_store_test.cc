@@ -107,7 +107,7 @@ TEST_F(PostgresStoreTest, AStepWhoseAnswerIsLostIsStored) {
     database().run("ALTER SYSTEM SET synchronous_standby_names = '" + names + "'");
     database().run("SELECT pg_reload_conf()");
   };
-  wait_for_replicas("nobody");
+  wait_for_replicas("unknown");
   auto stored = std::async(std::launch::async, [&] { return store_->apply(node("a")); });
   const std::string waiting =
       "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'";

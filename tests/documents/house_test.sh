@@ -50,6 +50,7 @@ echo '`X_part.h`: parts.' >>base/README.md
 prints 'names 0 at most 0: met' readmes
 sed -i "s/X_part/*_part/" base/README.md
 prints 'names 0 at most 0: met' readmes
+prints 'headers that include JSON 3' readmes heavy # goes on where none is missing
 
 # A branch that adds a call in five files and a page, then in six.
 git checkout -q -b proof
@@ -59,10 +60,12 @@ touch docs/page.txt
 git add base/call_* docs
 git commit -q -m "Add a call"
 prints 'proof adds 5 at most 5: met' call proof
+git branch five
 touch base/call_6.cc
 git add base/call_6.cc
 git commit -q -m "One more"
 fails call proof
+prints 'five...proof adds 1 at most 5: met' call five...proof
 if scripts/house.sh call nowhere >printed 2>errors; then
   echo "a branch that does not exist is within what is asked" && exit 1
 fi

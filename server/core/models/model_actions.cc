@@ -11,6 +11,8 @@
 #include "optimizer/experiment/tuning.h"
 #include "optimizer/model/model_json.h"
 #include "server/clock.h"
+#include "server/core/models/feedback.h"
+#include "server/core/models/heed_losses.h"
 #include "server/core/models/model_gate.h"
 #include "server/core/models/published_model.h"
 #include "server/core/models/settings_version.h"
@@ -431,6 +433,18 @@ Answer<v1::ModelVersion> check_model(Coordinator& coordinator, Store& store,
   const auto now = find_version(store, version_name(version->key));
   if (!now) return now.problem();
   return to_wire(*now);
+}
+
+Answer<v1::SendFeedbackResponse> send_feedback(Coordinator& coordinator, Store& store,
+                                               const v1::SendFeedbackRequest& request,
+                                               const std::string& actor) {
+  const auto version = take_feedback(store, request.content(), actor);
+  if (!version) return version.problem();
+  const auto heeded = heed_losses(coordinator, store, *version);
+  if (!heeded) return heeded.problem();
+  v1::SendFeedbackResponse response;
+  response.set_version(version_name(*version));
+  return response;
 }
 
 }  // namespace stripline::server

@@ -18,8 +18,9 @@ Result<Ends> ends_of(Store& store, const Access& access, double now_unix_s,
                      const Caller* caller = nullptr);
 
 /// Problems: the store's.
-Answer<v1::ServerStatus> server_status(Coordinator& coordinator, Store& store, const Access& access,
-                                       const Caller& caller, double now_unix_s);
+Answer<v1::ServerStatus> get_server_status(Coordinator& coordinator, Store& store,
+                                           const Access& access, const Caller& caller,
+                                           const v1::GetServerStatusRequest& request);
 
 /// Adds when the node's certificate ends, if that is known.
 void add_certificate_end(const Access& access, double now_unix_s, v1::Node& node);

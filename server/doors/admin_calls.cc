@@ -1,17 +1,11 @@
-// Admin: people, nodes and what they did.
-#include <charconv>
+#include "server/doors/admin_calls.h"
 
-#include <grpcpp/grpcpp.h>
+#include <charconv>
 
 #include "server/clock.h"
 #include "server/core/page_token.h"
 #include "server/core/wire.h"
-#include "server/doors/admin_calls.h"
-#include "server/doors/grpc_access.h"
-#include "server/doors/rpc_status.h"
-#include "server/doors/services.h"
-#include "server/doors/unary.h"
-#include "stripline/v1/access.grpc.pb.h"
+#include "server/store/names.h"
 
 namespace stripline::server {
 namespace {
@@ -53,6 +47,16 @@ Answer<v1::WhoAmIResponse> who_am_i(const Caller& caller, const v1::WhoAmIReques
   return response;
 }
 
+Answer<v1::SignIn> get_sign_in(const Access& access, const v1::GetSignInRequest& /*request*/) {
+  v1::SignIn sign_in;
+  if (const People* people = access.people()) {
+    sign_in.set_issuer(people->options().issuer.url);
+    sign_in.set_client_id(people->options().device_client());
+    sign_in.set_scopes(people->options().scopes);
+  }
+  return sign_in;
+}
+
 Answer<v1::CreateTokenResponse> create_token(Access& access, const Caller& caller,
                                              const v1::CreateTokenRequest& request) {
   const auto made = access.create_token(caller, from_wire(request.role()), request.subject(),
@@ -80,6 +84,17 @@ Answer<v1::Token> revoke_token(Access& access, const Caller& caller,
   return to_wire(*revoked);
 }
 
+Answer<v1::RevokeNodeResponse> revoke_node(Access& access, const Caller& caller,
+                                           const v1::RevokeNodeRequest& request) {
+  const auto node = parse_node_name(request.name());
+  if (!node) {
+    return invalid_field("name", "'" + request.name() + "' is not of the form nodes/NAME");
+  }
+  const auto revoked = access.revoke_node(caller, *node, unix_seconds());
+  if (!revoked) return revoked.problem();
+  return v1::RevokeNodeResponse();
+}
+
 Answer<v1::ListAuditEventsResponse> list_audit_events(Store& store,
                                                       const v1::ListAuditEventsRequest& request) {
   const auto limit = page_limit(request.page_size());
@@ -104,69 +119,6 @@ Answer<v1::ListAuditEventsResponse> list_audit_events(Store& store,
         make_page_token(kAuditList, std::to_string((*records)[*limit - 1].id)));
   }
   return response;
-}
-
-namespace {
-
-class AdminService final : public v1::Admin::CallbackService {
- public:
-  explicit AdminService(const Core& core) : core_(core) {}
-
-  Unary* WhoAmI(GrpcContext* context, const v1::WhoAmIRequest* request,
-                v1::WhoAmIResponse* response) override {
-    return answer(context, core_, who_am_i, request, response);
-  }
-
-  Unary* GetSignIn(GrpcContext* context, const v1::GetSignInRequest* /*request*/,
-                   v1::SignIn* response) override {
-    if (const People* people = core_.access.people()) {
-      response->set_issuer(people->options().issuer.url);
-      response->set_client_id(people->options().device_client());
-      response->set_scopes(people->options().scopes);
-    }
-    return finish(context, grpc::Status::OK);
-  }
-
-  Unary* CreateToken(GrpcContext* context, const v1::CreateTokenRequest* request,
-                     v1::CreateTokenResponse* response) override {
-    return answer(context, core_, create_token, request, response);
-  }
-
-  Unary* ListTokens(GrpcContext* context, const v1::ListTokensRequest* request,
-                    v1::ListTokensResponse* response) override {
-    return answer(context, core_, list_tokens, request, response);
-  }
-
-  Unary* RevokeToken(GrpcContext* context, const v1::RevokeTokenRequest* request,
-                     v1::Token* response) override {
-    return answer(context, core_, revoke_token, request, response);
-  }
-
-  Unary* RevokeNode(GrpcContext* context, const v1::RevokeNodeRequest* request,
-                    v1::RevokeNodeResponse* /*response*/) override {
-    const auto node = parse_node_name(request->name());
-    if (!node) {
-      return finish(context,
-                    rpc_status(invalid_field(
-                        "name", "'" + request->name() + "' is not of the form nodes/NAME")));
-    }
-    return finish(context, core_.access.revoke_node(caller_of(*context, core_.access), *node,
-                                                    unix_seconds()));
-  }
-
-  Unary* ListAuditEvents(GrpcContext* context, const v1::ListAuditEventsRequest* request,
-                         v1::ListAuditEventsResponse* response) override {
-    return answer(context, core_, list_audit_events, request, response);
-  }
-
- private:
-  const Core core_;
-};
-
-}  // namespace
-
-std::unique_ptr<grpc::Service> make_admin_service(const Core& core) {
-  return std::make_unique<AdminService>(core);
 }
 
 }  // namespace stripline::server
