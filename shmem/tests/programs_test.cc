@@ -92,7 +92,7 @@ TEST(OpenShmem, ShowsInTracesWhatNeedsNotWait) {
   EXPECT_NE(said.find("region of "), std::string::npos) << said;
 }
 
-// Of the PE that has the most: 8 MiB for what is read ahead, 8 MiB for the rest.
+// Bounds of a PE: 8 MiB for what is read ahead, 8 MiB for what is copied and gets of phases.
 TEST(OpenShmem, ReportsTheMemoryOfWhatNeedsNotWait) {
   const ModelFile model("shmem_programs_test");
   const TempFolder folder;

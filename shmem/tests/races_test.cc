@@ -19,7 +19,7 @@ TEST(OpenShmemRaces, AreNoneInRandomOperations) {
   expect_passed("shadow", kTcp, {"6", "300", "2"}, {{"STRIPLINE_COALESCE", "1"}}, {3});
 }
 
-// Of one thread of the program, which meets that of the runtime.
+// The program's only thread meets that of the runtime.
 TEST(OpenShmemRaces, AreNoneWithTheThreadThatServes) {
   expect_passed("litmus", kTcp, {"3"}, {}, {2});
   expect_passed("collectives", kTcp, {"multiple"}, {}, {2});
