@@ -650,7 +650,7 @@ def single_accesses(args):
 
 
 # What programs of build/openshmem (scripts/check.sh openshmem) print of their seconds, and their arguments. Where that names no number, the
-# seconds are those of the job: NAS IS counts whole ones. {} is the number of PEs.
+# seconds are those of a report: NAS IS counts whole ones. {} is the number of PEs.
 UNMODIFIED = {"Kernels/stencil": (r"Avg time \(s\): *([0-9.eE+-]+)", ["50", "1000"]), "Kernels/transpose": (r"Avg time \(s\): *([0-9.eE+-]+)", ["30", "960"]),
               "Kernels/p2p": (r"Avg time \(s\): *([0-9.eE+-]+)", ["50", "480", "480"]), "ISx/strong": (r"total time \(per PE\): *([0-9.eE+-]+)", ["1048576", "/dev/null"]),
               "openshmem-npbs/is.A.{}": (r" SUCCESSFUL", [])}
@@ -668,28 +668,40 @@ def openshmem_program(name, ranks):
     return program
 
 
+def run_with_report(launch, command, limit_s):
+    """What a program prints, and the seconds of its job by the clock of its network, from its report: None if there is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report.json"
+        text = run_program([*launch, "--report", report, "--", *command], limit_s)
+        return text, json.loads(report.read_text())["elapsed_s"] if report.exists() else None
+
+
 def unmodified(args):
     """Public OpenSHMEM programs that scripts/check.sh openshmem has built, as they are, and the same binary by --coalesce, by --bulk, and by
-    both, in turns. MODEL is that of the path, "" for none. Asked is that none is slower than 1.02, interval and all."""
+    both, in turns. MODEL is that of the path, "" for none, and then without NAS IS. Asked is that none is slower than 1.02, interval and all."""
     need(args.bin / "stripline-run")
     path = [*PATHS[args.path][0], *(["--model", args.model] if args.model else [])]
     rounds = Rounds("program", "ranks")
+    programs = {name: of for name, of in UNMODIFIED.items() if args.model or re.compile(of[0]).groups}
+    for name in UNMODIFIED.keys() - programs:
+        print(f"compare.py: {name.format('N')} is left out: without a MODEL there is no report", file=sys.stderr)
     for nth in range(args.rounds):
-        for name, (pattern, arguments) in UNMODIFIED.items():
+        for name, (pattern, arguments) in programs.items():
             for ranks in (2, 4):
-                program = openshmem_program(name, ranks)
+                command = [openshmem_program(name, ranks), *arguments]
                 for system, options in OPENSHMEM_SYSTEMS.items():
-                    begun_s = time.monotonic()
-                    text = run_program(["env", "SHMEM_SYMMETRIC_SIZE=1200M", args.bin / "stripline-run", "-n", ranks, *path, *options, "--overcommit", "--",
-                                        program, *arguments], 600)
-                    took_s = time.monotonic() - begun_s
-                    found = re.search(pattern, text)
-                    if found:
-                        time_s = float(found[1]) if found.groups() else took_s
+                    launch = ["env", "SHMEM_SYMMETRIC_SIZE=1200M", args.bin / "stripline-run", "-n", ranks, *path, *options, "--overcommit"]
+                    if re.compile(pattern).groups:
+                        found = re.search(pattern, run_program([*launch, "--", *command], 600))
+                        time_s = float(found[1]) if found else None
+                    else:
+                        text, time_s = run_with_report(launch, command, 600)
+                        time_s = time_s if pattern in text else None
+                    if time_s:
                         rounds.add(nth, [{"system": system, "program": name, "ranks": ranks, "median_s": time_s}])
                     else:
                         failures.append(name)
-                        print(f"compare.py: {name} prints no time, or another one than is known", file=sys.stderr)
+                        print(f"compare.py: {name.format(ranks)} has no time, or another one than is known", file=sys.stderr)
     others = list(OPENSHMEM_SYSTEMS)[1:]
     print_rounds(rounds, ["program", "PEs"], lambda name, ranks: [name.format(ranks), ranks], list(OPENSHMEM_SYSTEMS), [(other, "as it is") for other in others])
     for other in others:
@@ -697,8 +709,8 @@ def unmodified(args):
 
 
 class EmulatedJobs:
-    """Jobs of OpenSHMEM programs on an emulated network, whose times are exact: seconds of the virtual clock from the beginning
-    to the end of the job, by its report, as programs read the clock of the host."""
+    """Jobs of OpenSHMEM programs on an emulated network, whose times are exact: seconds of the virtual clock of whole jobs, as
+    programs read the clock of the host."""
 
     def __init__(self, args, network):
         self.run = args.bin / "stripline-run"
@@ -706,12 +718,10 @@ class EmulatedJobs:
                      "--model", pathlib.Path(args.models) / f"{network}.stripline.json"]
 
     def seconds(self, ranks, options, command, expected):
-        with tempfile.TemporaryDirectory() as folder:
-            report = pathlib.Path(folder) / "report.json"
-            text = run_program(["env", "SHMEM_SYMMETRIC_SIZE=16M", self.run, "-n", ranks, *self.path, *options, "--report", report, "--", *command], 3600)
-            if failures or expected not in text or not report.exists():
-                sys.exit("\n".join(text.splitlines()[-5:]) + f"\ncompare.py: {command[0]} with {ranks} PEs failed, or has a wrong result")
-            return json.loads(report.read_text())["elapsed_s"]
+        text, time_s = run_with_report(["env", "SHMEM_SYMMETRIC_SIZE=16M", self.run, "-n", ranks, *self.path, *options], command, 3600)
+        if failures or expected not in text or not time_s:
+            sys.exit("\n".join(text.splitlines()[-5:]) + f"\ncompare.py: {command[0]} with {ranks} PEs failed, or has a wrong result")
+        return time_s
 
 
 def emulated(args):
