@@ -649,37 +649,118 @@ def single_accesses(args):
               f"GatherPlan (criterion: 1.5): {max(over, default=math.inf):.2f}: {met(max(over, default=math.inf) <= 1.5)}.")
 
 
-# What programs of build/openshmem (scripts/check.sh openshmem) print of their seconds, and their arguments.
+# What programs of build/openshmem (scripts/check.sh openshmem) print of their seconds, and their arguments. Where that names no number, the
+# seconds are those of a report: NAS IS counts whole ones. {} is the number of PEs.
 UNMODIFIED = {"Kernels/stencil": (r"Avg time \(s\): *([0-9.eE+-]+)", ["50", "1000"]), "Kernels/transpose": (r"Avg time \(s\): *([0-9.eE+-]+)", ["30", "960"]),
-              "Kernels/p2p": (r"Avg time \(s\): *([0-9.eE+-]+)", ["50", "480", "480"]), "ISx/strong": (r"total time \(per PE\): *([0-9.eE+-]+)", ["1048576", "/dev/null"])}
+              "Kernels/p2p": (r"Avg time \(s\): *([0-9.eE+-]+)", ["50", "480", "480"]), "ISx/strong": (r"total time \(per PE\): *([0-9.eE+-]+)", ["1048576", "/dev/null"]),
+              "openshmem-npbs/is.A.{}": (r" SUCCESSFUL", [])}
+# Those that run on emulated networks, which have the memory of all PEs at once, with what they print when their result is right.
+UNMODIFIED_EMULATED = {"Kernels/stencil": ("Solution validates", ["10", "1000"]), "Kernels/transpose": ("Solution validates", ["5", "960"]),
+                       "Kernels/p2p": ("Solution validates", ["5", "480", "480"]), "openshmem-npbs/is.W.{}": (" SUCCESSFUL", [])}
+OPENSHMEM_SYSTEMS = {"as it is": [], "coalesced": ["--coalesce"], "in bulk": ["--bulk"], "both": ["--coalesce", "--bulk"]}
+
+
+def openshmem_program(name, ranks):
+    """A program that scripts/check.sh openshmem has built."""
+    program = HERE.parent / "build/openshmem" / name.format(ranks)
+    if not program.exists():
+        sys.exit(f"compare.py: {program} is missing; 'scripts/check.sh openshmem DIR' builds it")
+    return program
+
+
+def run_with_report(launch, command, limit_s):
+    """What a program prints, and the seconds of its job by the clock of its network, from its report: None if there is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report.json"
+        text = run_program([*launch, "--report", report, "--", *command], limit_s)
+        return text, json.loads(report.read_text())["elapsed_s"] if report.exists() else None
 
 
 def unmodified(args):
     """Public OpenSHMEM programs that scripts/check.sh openshmem has built, as they are, and the same binary by --coalesce, by --bulk, and by
-    both, in turns. MODEL is that of the path, "" for none. Asked is that none is slower than 1.02, interval and all."""
+    both, in turns. MODEL is that of the path, "" for none, and then without NAS IS. Asked is that none is slower than 1.02, interval and all."""
     need(args.bin / "stripline-run")
-    folder = HERE.parent / "build/openshmem"
     path = [*PATHS[args.path][0], *(["--model", args.model] if args.model else [])]
-    systems = {"as it is": [], "coalesced": ["--coalesce"], "in bulk": ["--bulk"], "both": ["--coalesce", "--bulk"]}
     rounds = Rounds("program", "ranks")
+    programs = {name: of for name, of in UNMODIFIED.items() if args.model or re.compile(of[0]).groups}
+    for name in UNMODIFIED.keys() - programs:
+        print(f"compare.py: {name.format('N')} is left out: without a MODEL there is no report", file=sys.stderr)
     for nth in range(args.rounds):
-        for program, (pattern, arguments) in UNMODIFIED.items():
-            if not (folder / program).exists():
-                sys.exit(f"compare.py: {folder / program} is missing; 'scripts/check.sh openshmem DIR' builds it")
+        for name, (pattern, arguments) in programs.items():
             for ranks in (2, 4):
-                for system, options in systems.items():
-                    text = run_program(["env", "SHMEM_SYMMETRIC_SIZE=1200M", args.bin / "stripline-run", "-n", ranks, *path, *options, "--overcommit", "--",
-                                        folder / program, *arguments], 600)
-                    found = re.search(pattern, text)
-                    if found:
-                        rounds.add(nth, [{"system": system, "program": program, "ranks": ranks, "median_s": float(found[1])}])
+                command = [openshmem_program(name, ranks), *arguments]
+                for system, options in OPENSHMEM_SYSTEMS.items():
+                    launch = ["env", "SHMEM_SYMMETRIC_SIZE=1200M", args.bin / "stripline-run", "-n", ranks, *path, *options, "--overcommit"]
+                    if re.compile(pattern).groups:
+                        found = re.search(pattern, run_program([*launch, "--", *command], 600))
+                        time_s = float(found[1]) if found else None
                     else:
-                        failures.append(program)
-                        print(f"compare.py: {program} prints no time, or another one than is known", file=sys.stderr)
-    others = list(systems)[1:]
-    print_rounds(rounds, ["program", "PEs"], lambda *key: key, list(systems), [(other, "as it is") for other in others])
+                        text, time_s = run_with_report(launch, command, 600)
+                        time_s = time_s if pattern in text else None
+                    if time_s:
+                        rounds.add(nth, [{"system": system, "program": name, "ranks": ranks, "median_s": time_s}])
+                    else:
+                        failures.append(name)
+                        print(f"compare.py: {name.format(ranks)} has no time, or another one than is known", file=sys.stderr)
+    others = list(OPENSHMEM_SYSTEMS)[1:]
+    print_rounds(rounds, ["program", "PEs"], lambda name, ranks: [name.format(ranks), ranks], list(OPENSHMEM_SYSTEMS), [(other, "as it is") for other in others])
     for other in others:
         print_above(f"{other} / as it is", [ratio_of(r, other, "as it is") for _, r in rounds], 1.02)
+
+
+class EmulatedJobs:
+    """Jobs of OpenSHMEM programs on an emulated network, whose times are exact: seconds of the virtual clock of whole jobs, as
+    programs read the clock of the host."""
+
+    def __init__(self, args, network):
+        self.run = args.bin / "stripline-run"
+        self.path = ["--fabric", f"emulated:{network},compute=declared,jitter=off", "--clock", "virtual", "--overcommit",
+                     "--model", pathlib.Path(args.models) / f"{network}.stripline.json"]
+
+    def seconds(self, ranks, options, command, expected):
+        text, time_s = run_with_report(["env", "SHMEM_SYMMETRIC_SIZE=16M", self.run, "-n", ranks, *self.path, *options], command, 3600)
+        if failures or expected not in text or not time_s:
+            sys.exit("\n".join(text.splitlines()[-5:]) + f"\ncompare.py: {command[0]} with {ranks} PEs failed, or has a wrong result")
+        return time_s
+
+
+def emulated(args):
+    """OpenSHMEM programs that are not changed, on two emulated networks, as they are and by --coalesce, --bulk and both: docs/examples/single_accesses.c
+    with ITEMS accesses of each PE, less what the same takes without an access, beside the same work by UpdateEpoch and GatherPlan; and those that
+    scripts/check.sh openshmem has built. MODELS is a folder with NETWORK.stripline.json. Asked are 20 times as fast as without, at most 1.5 times as long as
+    UpdateEpoch and GatherPlan, and no program slower than 1.02. What PEs compute takes no time. The same command prints the same figures. PEs take turns: with 16 and
+    64 it takes long."""
+    need(args.bin / "stripline-run", args.bin / "osh_single_accesses", args.bin / "stripline-irregular")
+    numbers_of_ranks = args.ranks or [16, 64]
+    programs = {(name, ranks): openshmem_program(name, ranks) for name in UNMODIFIED_EMULATED for ranks in numbers_of_ranks}
+    singles, rows, gains, over = [], [], [], []
+    slower = {other: [] for other in list(OPENSHMEM_SYSTEMS)[1:]}
+    for network in THESIS_NETWORKS:
+        jobs = EmulatedJobs(args, network)
+        for ranks in numbers_of_ranks:
+            def accesses_s(options):
+                return [jobs.seconds(ranks, options, [args.bin / "osh_single_accesses", items, 1000], "as expected") for items in (args.items, 0)]
+            (alone, without), (coalesced, without_coalesced) = accesses_s([]), accesses_s(["--coalesce"])
+            alone, coalesced = alone - without, coalesced - without_coalesced
+            lines = stripline_run(args.bin, ranks, [*jobs.path, "--segment", "64M"], [args.bin / "stripline-irregular", 1, args.items], 3600)
+            ours = sum(line["median_s"] for line in lines if line["cells"] == 1000)
+            if failures or not ours:
+                sys.exit(f"compare.py: stripline-irregular with {ranks} ranks failed")
+            gains.append(alone / coalesced)
+            over.append(coalesced / ours)
+            singles.append([network, ranks, *(f"{1e3 * one:.4g}" for one in (alone, coalesced, ours)), f"{gains[-1]:.1f}", f"{over[-1]:.2f}"])
+            for name, (expected, arguments) in UNMODIFIED_EMULATED.items():
+                times = {system: jobs.seconds(ranks, options, [programs[name, ranks], *arguments], expected) for system, options in OPENSHMEM_SYSTEMS.items()}
+                ratios = {other: times[other] / times["as it is"] for other in slower}
+                for other, of in ratios.items():
+                    slower[other].append((of, of, of))
+                rows.append([network, ranks, name.format(ranks), *(f"{1e3 * one:.4g}" for one in times.values()), *(f"{of:.3f}" for of in ratios.values())])
+    print_table(["network", ">PEs", ">one by one [ms]", ">coalesced [ms]", ">UpdateEpoch and GatherPlan [ms]", ">times faster", ">coalesced / those"], singles)
+    print(f"\nThe least gain (criterion: 20 times): {min(gains):.1f}: {met(min(gains) >= 20)}. The most over UpdateEpoch and GatherPlan (criterion: 1.5): "
+          f"{max(over):.2f}: {met(max(over) <= 1.5)}.\n")
+    print_table(["network", ">PEs", "program", *(f">{system} [ms]" for system in OPENSHMEM_SYSTEMS), *(f">{other} / as it is" for other in slower)], rows)
+    for other, ratios in slower.items():
+        print_above(f"{other} / as it is", ratios, 1.02)
 
 
 # --- updates that a node shares ---------------------------------------------------------------------
@@ -940,6 +1021,7 @@ COMPARISONS = {
     openshmem: [("path", PATHS), ("model", ""), BUILD, ("sandia", ""), ("rounds", 6), ("batches", 20)],
     single_accesses: [("path", PATHS), ("model", ""), BUILD, ("rounds", 5), ("items", 100000)],
     unmodified: [("path", PATHS), ("model", ""), BUILD, ("rounds", 5)],
+    emulated: [("models", str), BUILD, ("items", 10000), ("ranks", [count])],
     region_choices: [("models", ""), BUILD, ("network", ""), ("ranks", [count])],
     neighbours: [BUILD, ("folder", pathlib.Path("build/results/neighbours")), ("launches", 6), ("rounds", 6), ("paths", ["network", "node"])],
     clocks: [("build", pathlib.Path), ("launches", count), ("profiles", [str])],

@@ -14,8 +14,8 @@ for name in '' -run -bench -worker -compare -neighbours -neighbours-report -irre
   ln -s "$stand_in" "bin/stripline$name"
 done
 for name in plan_strip_bench oshcc osh_single_accesses; do ln -s "$stand_in" "bin/$name"; done
-mkdir -p build/openshmem/{Kernels,ISx}
-touch build/openshmem/{Kernels/stencil,Kernels/transpose,Kernels/p2p,ISx/strong}
+mkdir -p build/openshmem/{Kernels,ISx,openshmem-npbs}
+touch build/openshmem/{Kernels/stencil,Kernels/transpose,Kernels/p2p,ISx/strong,openshmem-npbs/is.{A.2,A.4,W.4}}
 mkdir -p sandia/bin
 for name in oshcc oshrun; do ln -s "$stand_in" "sandia/bin/$name"; done
 for name in mpirun oshrun autoreconf make mpicc mpicxx oshcc oshc++; do ln -s "$stand_in" "path/$name"; done
@@ -50,7 +50,8 @@ compare() {
   compare openshmem tcp "" . "" 2 3
   compare openshmem shm model.json . sandia 1 3
   compare single_accesses tcp model.json . 2 1000
-  compare unmodified shm "" . 1
+  compare unmodified shm model.json . 1
+  compare emulated models . 1000 4
   compare region_choices "" . opteron-vapi 2
   compare neighbours . kept 1 3
   compare neighbours . kept 1 3 node # which is kept
