@@ -167,7 +167,8 @@ set(stripline_cost_computing 50)
 
 # stripline_test(NAME SOURCES a_test.cc [DEPS ...] [LABELS fast] [TIMEOUT seconds] [WIDE] [COST number])
 # One ctest entry per executable; label it "fast" when it takes seconds, "e2e" when it starts
-# processes, and besides "grpc" when threads of gRPC call it. WIDE: several ranks compute at once, as they do in all
+# processes, and besides "grpc" when threads of gRPC call it, or "campaigns" when it carries out whole ones, which takes
+# minutes. WIDE: several ranks compute at once, as they do in all
 # tests whose ranks are threads of theirs (stripline_thread_group).
 function(stripline_test name)
   if(NOT STRIPLINE_BUILD_TESTS)
