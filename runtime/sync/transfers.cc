@@ -385,9 +385,7 @@ void Transfers::send(const Call& call, const Key& key, Rank target,
   }
   Peer& peer = peers_[target];
   const uint32_t bytes = charge(data.size());
-  const auto fits = [&peer, bytes] {
-    return peer.sent - peer.released + bytes <= kWindowBytes;
-  };
+  const auto fits = [&peer, bytes] { return peer.sent - peer.released + bytes <= kWindowBytes; };
   if (!fits()) messages_.wait(fits);
   peer.sent += bytes;
   const Header eager = header(Type::eager, call, key, target);
