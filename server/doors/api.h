@@ -78,8 +78,9 @@ class Api {
   class PointPieces;
   class ComparisonPieces;
 
-  // Lines for a function of the core (carry_out.h): what gRPC alone has; what HTTP has as well,
-  // where `about` is a sentence. Lists have pages, and what has a name is known by its path.
+  // Lines for a function of the core (carry_out.h), which terminate if the method answers another
+  // message: what gRPC alone has; what HTTP has as well, where `about` is a sentence. Lists have
+  // pages, and what has a name is known by its path.
   template <auto kCall>
   static Entry by_grpc(const GrpcCharge& charge = {});
   template <auto kCall>
