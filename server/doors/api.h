@@ -1,6 +1,6 @@
 // The door of HTTP: /api/v1, the messages of stripline.v1 in their JSON form (docs/http.md), and
 // the pages that show them. The same rules hold as for gRPC: one Access::authorize(), and the role
-// that the .proto file asks of the method.
+// that the .proto file asks of the method. Its table of calls is gRPC's, too (unary.h).
 #pragma once
 
 #include <cstdint>
