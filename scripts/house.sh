@@ -7,7 +7,8 @@
 #   server-top   files at server/'s top
 #   headers      the largest headers of server/, whose classes are to have one job each
 #   call [BRANCH]  files that BRANCH (default: the current commit) changes since it left main, for a branch that
-#                adds one call as a proof; or those that change in a range of commits, BASE..BRANCH
+#                adds one call as a proof; BASE...BRANCH: since it left BASE; BASE..BRANCH: between the two commits.
+#                Documents and generated clients are not counted
 #   mechanism [BRANCH]  the same for a branch that adds one mechanism, apart from tests and documents; and which of
 #                them are in folders that mechanisms are built upon
 #   node-budget  files without tests that know the field node_budget of a campaign's specification
@@ -63,7 +64,7 @@ print_headers() {
   head -5 <<<"$large" | awk '{ printf "    %5d %s\n", $1, $2 }'
 }
 
-# changed BRANCH: the files that a branch changes, or a range of commits.
+# changed BRANCH: the files that a branch changes since it left main, or that a range of commits does.
 changed() {
   local range=main...$1
   case $1 in *..*) range=$1 ;; esac

@@ -1,6 +1,5 @@
 #include "optimizer/report/decision_tables.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "optimizer/plan/kinds.h"
@@ -9,13 +8,7 @@ namespace stripline::reports {
 namespace {
 
 Axis axis_of(const plan::AskedValues& asked) {
-  Axis axis{std::string(asked.option), {}};
-  for (size_t begin = 0; begin <= asked.values.size();) {
-    const size_t end = std::min(asked.values.find(',', begin), asked.values.size());
-    axis.values.emplace_back(asked.values.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return axis;
+  return {std::string(asked.option), split_values(asked.values)};
 }
 
 std::string joined(const std::vector<std::string>& values) {

@@ -1,6 +1,6 @@
 // The door of HTTP: /api/v1, the messages of stripline.v1 in their JSON form (docs/http.md), and
 // the pages that show them. The same rules hold as for gRPC: one Access::authorize(), and the role
-// that the .proto file asks of the method.
+// that the .proto file asks of the method. Its table of calls is gRPC's, too (unary.h).
 #pragma once
 
 #include <cstdint>
@@ -78,8 +78,9 @@ class Api {
   class PointPieces;
   class ComparisonPieces;
 
-  // Lines for a function of the core (carry_out.h): what gRPC alone has; what HTTP has as well,
-  // where `about` is a sentence. Lists have pages, and what has a name is known by its path.
+  // Lines for a function of the core (carry_out.h), which terminate if the method answers another
+  // message: what gRPC alone has; what HTTP has as well, where `about` is a sentence. Lists have
+  // pages, and what has a name is known by its path.
   template <auto kCall>
   static Entry by_grpc(const GrpcCharge& charge = {});
   template <auto kCall>

@@ -2,7 +2,10 @@
 // roles are those of the .proto files. Of a line with a function of the core follow the method of
 // gRPC, the path of HTTP and its description; a line with a method of Api is HTTP's alone, and
 // streams are methods of gRPC's services.
+#include <exception>
 #include <string>
+
+#include <google/protobuf/descriptor.h>
 
 #include "proto/methods.h"
 #include "server/core/actions.h"
@@ -36,8 +39,10 @@ const std::vector<const char*>& page_options() {
 
 template <auto kCall>
 Api::Entry Api::by_grpc(const GrpcCharge& charge) {
+  const google::protobuf::MethodDescriptor& method = method_taking(*RequestOf<kCall>::descriptor());
+  if (method.output_type() != ResponseOf<kCall>::descriptor()) std::terminate();
   Entry entry;
-  entry.route.method = path_of(method_taking(*RequestOf<kCall>::descriptor()));
+  entry.route.method = path_of(method);
   entry.charge = charge;
   entry.handler = &unary_handler<kCall>;
   return entry;

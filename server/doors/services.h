@@ -1,6 +1,5 @@
 // The gRPC services of stripline.v1 over the coordinator, the store, the hub, limits and the pool
-// for long reads, which must outlive them. Each answers what proto/stripline/v1 says; this folder's
-// other headers know no gRPC.
+// for long reads, which must outlive them. Each answers what proto/stripline/v1 says.
 #pragma once
 
 #include <array>
