@@ -60,8 +60,8 @@ class Tune : public ::testing::Test {
     return run_program(std::move(argv), 300, environment(wrongs));
   }
   std::map<std::string, std::string> environment(const std::string& wrongs) const {
-    const std::string path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
-    return {{"PATH", (folder_ / "bin").string() + ":" + path},
+    const char* const path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
+    return {{"PATH", (folder_ / "bin").string() + ":" + (path == nullptr ? "" : path)},
             {"FAKE_OPENMPI", wrongs},
             {"FAKE_UCX", wrongs},
             {"FAKE_GASNET", wrongs},
@@ -242,6 +242,12 @@ TEST_F(Tune, WhereAnyOfThoseThatTakeTurnsMayHangTheDefaultStays) {
   }
   for (const Json& cell : kept["cells"]) EXPECT_EQ(cell["chosen"], "default") << cell.dump();
   EXPECT_FALSE(fs::exists(params()));
+}
+
+TEST_F(Tune, AProgramThatReportedEverythingAndDoesNotExitDidNotFail) {
+  const Finished tried = run({"try", "openmpi", "--ranks", "2"}, "stays");
+  EXPECT_EQ(tried.exit_code, kExitOk) << tried.err << tried.out;
+  EXPECT_EQ(tried.out.find("hung"), std::string::npos) << tried.out;
 }
 
 TEST_F(Tune, AStageThatFailsIsTheLastOne) {
