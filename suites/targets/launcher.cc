@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <poll.h>
 
@@ -21,6 +22,10 @@ using Clock = std::chrono::steady_clock;
 constexpr double kLookS = 0.05;
 // Processes may take longer to start than to measure anything.
 constexpr double kStartLimitS = 60;
+// A program that has reported everything needs no more than this to exit. Where it does not, that
+// is the end of its library: MPICH before 4.2 on UCX over TCP may wait in MPI_Finalize for a peer
+// that no longer makes progress (https://github.com/pmodels/mpich/pull/6596), with any settings.
+constexpr double kExitLimitS = 3;
 constexpr size_t kMostSaid = 2000;
 // Hundreds of cells with all their alternatives and repetitions take tens of MiB.
 constexpr size_t kMostPrinted = size_t{1} << 30;
@@ -33,6 +38,18 @@ bool is_readable(int fd) {
   if (fd < 0) return false;
   pollfd one{fd, POLLIN, 0};
   return ::poll(&one, 1, 0) > 0;
+}
+
+// Whether the last line of a driver's output says that its plan has been carried out.
+bool ends_with_done(const std::filesystem::path& file, uintmax_t size) {
+  const size_t looked_at = std::min<uintmax_t>(size, 32);
+  std::ifstream in(file, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(size - looked_at));
+  std::string last(looked_at, '\0');
+  if (!in.read(last.data(), static_cast<std::streamsize>(looked_at))) return false;
+  if (!last.ends_with('\n')) return false;
+  last.pop_back();
+  return last.substr(last.rfind('\n') + 1).starts_with("{\"done\"");
 }
 
 uint32_t most_ranks(const DriverPlan& plan) {
@@ -93,10 +110,12 @@ Result<Launched> Launcher::run(DriverPlan& plan, const Environment& environment)
 
   Launched launched;
   bool cancelled = false;
+  bool killed = false;
   const auto start = Clock::now();
   {
     STRIPLINE_ASSIGN_OR_RETURN(Subprocess process, Subprocess::spawn(options));
     uintmax_t size = 0;
+    bool done = false;
     auto grown = start;
     while (true) {
       const auto status = process.wait(kLookS);
@@ -109,20 +128,23 @@ Result<Launched> Launcher::run(DriverPlan& plan, const Environment& environment)
       if (now != size) {
         size = now;
         grown = Clock::now();
+        done = ends_with_done(folder_ / "out", size);
       }
       cancelled = is_readable(cancel_fd_);
-      const double limit_s = size == 0 ? std::max(stall_limit_s_, kStartLimitS) : stall_limit_s_;
+      double limit_s = size == 0 ? std::max(stall_limit_s_, kStartLimitS) : stall_limit_s_;
+      if (done) limit_s = std::min(limit_s, kExitLimitS);
       const bool hung = seconds_since(grown) > limit_s;
-      launched.out_of_time = left_s() <= 0;
+      launched.out_of_time = !done && left_s() <= 0;
       if (!hung && !cancelled && !launched.out_of_time) continue;
       process.terminate(2);
-      if (hung && !launched.out_of_time) {
+      killed = true;
+      if (hung && !done && !launched.out_of_time) {
         launched.failure = "hung for " + exact_seconds_text(limit_s);
       }
       break;
     }
   }
-  if (!launched.failure.empty() || cancelled || launched.out_of_time) {
+  if (!launched.failure.empty() || killed) {
     kill_processes_of(token);
     remove_shared_memory_files(prefixes, shared_before);
   }

@@ -39,7 +39,7 @@ class Launcher {
   Result<Launched> run(DriverPlan& plan, const Environment& environment);
 
   /// A launch that prints nothing for this time has hung; before its first line it may take a
-  /// minute.
+  /// minute. One that has reported everything and does not exit is ended, which is not a failure.
   void set_stall_limit(double seconds) { stall_limit_s_ = seconds; }
   /// From now on: launches that have not ended by then are, and none is begun afterwards.
   void end_within(double seconds);

@@ -244,6 +244,12 @@ TEST_F(Tune, WhereAnyOfThoseThatTakeTurnsMayHangTheDefaultStays) {
   EXPECT_FALSE(fs::exists(params()));
 }
 
+TEST_F(Tune, AProgramThatReportedEverythingAndDoesNotExitDidNotFail) {
+  const Finished tried = run({"try", "openmpi", "--ranks", "2"}, "stays");
+  EXPECT_EQ(tried.exit_code, kExitOk) << tried.err << tried.out;
+  EXPECT_EQ(tried.out.find("hung"), std::string::npos) << tried.out;
+}
+
 TEST_F(Tune, AStageThatFailsIsTheLastOne) {
   ASSERT_NO_FATAL_FAILURE(make_export());
   // Rules that take longer than the default where they were fitted.
