@@ -412,8 +412,8 @@ void Trial::right(bool holds) {
 void Trial::refused(const Error& error) {
   if (me == 0) std::fprintf(stderr, "%s\n", error.message().c_str());
   // After an error the job goes on, so that a barrier ends, for which neither continuations nor
-  // handlers may wait.
-  if (case_.from != From::continuation && case_.from != From::handler) meet();
+  // handlers nor other threads may wait.
+  if (case_.from == From::program || case_.from == From::twice) meet();
   if (me == 0) _exit(kRefused);
   meet();
 }
