@@ -101,6 +101,7 @@ TEST(FitOperation, CpuBoundStreamsLeaveGAbsent) {
   const auto fit = fit_operation(samples_of("put", {}, 4, full_campaign(), slow_cpu), Kind::put);
   ASSERT_TRUE(fit.ok());
   EXPECT_FALSE(fit->model.segments.front().g_s.has_value());
+  EXPECT_FALSE(fit->model.segments.front().r_batched_s.has_value());
   EXPECT_TRUE(std::any_of(fit->notes.begin(), fit->notes.end(), [](const std::string& note) {
     return note.find("g is absent") != std::string::npos;
   }));
@@ -108,6 +109,28 @@ TEST(FitOperation, CpuBoundStreamsLeaveGAbsent) {
   ASSERT_TRUE(fit->model.queue_depth.has_value());
   EXPECT_TRUE(fit->model.queue_depth->at_least);
   EXPECT_EQ(fit->model.queue_depth->value, 512.0);
+}
+
+TEST(FitOperation, WhatIsRetiredTogetherForLessIsFound) {
+  for (const uint64_t seed : {31U, 32U, 33U}) {
+    std::vector<TrueOperation> machine{
+        {"put", {{0, 4e-6, 0.1e-9, 1e-6, 0.2e-6, 0.02e-9, 3.5e-6, 0.01e-9}}, 1024.0}};
+    machine[0].segments[0].r_saved = 2.5e-6;
+    const auto fit =
+        fit_operation(samples_of("put", {}, seed, full_campaign(), machine), Kind::put);
+    ASSERT_TRUE(fit.ok()) << fit.error().message();
+    for (const model::Segment& segment : fit->model.segments) {
+      ASSERT_TRUE(segment.r_base_s && segment.r_batched_s);
+      EXPECT_NEAR(segment.r_base_s->value, 3.5e-6, 0.5e-6);
+      EXPECT_NEAR(segment.r_batched_s->value, 1e-6, 0.5e-6);
+    }
+    // A stream of which the NIC is the bottleneck says nothing of it.
+    machine[0].segments[0].g = 20e-6;
+    const auto slow =
+        fit_operation(samples_of("put", {}, seed, full_campaign(), machine), Kind::put);
+    ASSERT_TRUE(slow.ok()) << slow.error().message();
+    EXPECT_FALSE(slow->model.segments.front().r_batched_s.has_value());
+  }
 }
 
 std::vector<TrueOperation> serving_machine() {

@@ -68,7 +68,7 @@ double queued_time(const TrueOperation& operation, uint64_t bytes, uint64_t coun
 double flood_time(const TrueOperation& operation, uint64_t bytes, uint64_t count) {
   const TrueSegment& s = operation.at(bytes);
   const auto size = static_cast<double>(bytes);
-  const double per_operation = std::max(exposed_time(s, size), s.g + s.G * size);
+  const double per_operation = std::max(exposed_time(s, size) - s.r_saved, s.g + s.G * size);
   const double free = blocking_time(s, size) + static_cast<double>(count - 1) * per_operation;
   if (operation.name == "put") return free;  // leaves the queue when it is sent
   return std::max(free, queued_time(operation, bytes, count));
