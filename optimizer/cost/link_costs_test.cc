@@ -44,6 +44,7 @@ TEST(LinkCosts, OperationsThatAreRetiredTogetherMayCostLess) {
 TEST(LinkCosts, BetweenTwoProtocolsRetiringTogetherIsBounded) {
   OperationModel operation = example_operation();
   operation.segments[0].r_batched_s = model::example_parameter(0.1e-6, 0);
+  operation.segments[1].begins = {1792, 2304};
   const LinkCosts link(operation);
   const LinkCosts before(OperationModel{{operation.segments[0]}, std::nullopt, {}});
   const LinkCosts after(OperationModel{{operation.segments[1]}, std::nullopt, {}});

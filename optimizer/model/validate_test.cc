@@ -125,6 +125,15 @@ TEST(ValidateModel, SegmentsAscendWithoutGaps) {
             std::string::npos);
 }
 
+TEST(ValidateModel, RetiringWithOthersGoesWithRetiringAlone) {
+  EXPECT_EQ(refusal([](TunedModel& m) { second_segment(m).r_batched_s.reset(); }), "accepted");
+  EXPECT_NE(refusal([](TunedModel& m) {
+              second_segment(m).r_batched_s = example_parameter(1e-7);
+              second_segment(m).r_base_s.reset();
+            }).find("segments[1]: has r_batched_s, which needs r_base_s"),
+            std::string::npos);
+}
+
 TEST(ValidateModel, ASwitchLiesWithinItsBand) {
   // The second segment is of [2048, 4 MiB).
   const auto with = [](uint64_t after_bytes, uint64_t by_bytes) {
