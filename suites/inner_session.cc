@@ -135,7 +135,7 @@ Result<std::unique_ptr<InnerSession>> InnerSession::open_on_node(Session& job,
     auto joined = join(outer, members, path, options);
     if (joined.ok()) {
       context = *std::move(joined);
-      if (!reaches_all_by(*context, *model::path_of_way(path))) {
+      if (!reaches_all_by(*context, *model::path_of_same_node(path))) {
         why_not = "ranks of this node do not reach each other by " + path + ": " +
                   context->state().job.fabric().info().same_node;
       }
