@@ -239,7 +239,7 @@ int run(const Global& global, const CampaignShow& command) {
   line("size", size_text(*campaign));
   line("experiments", experiments.empty() ? "all that feed the model" : experiments);
   line("nodes", (nodes.empty() ? "any" : nodes) + " of cluster " + spec.cluster());
-  for (const std::string& way : spec.same_node()) line("on a node", way);
+  for (const std::string& path : spec.same_node()) line("on a node", path);
   line("points", std::to_string(campaign->points_done()) + " of at most " +
                      std::to_string(campaign->points_total()) + " of all runs together");
   line("samples", std::to_string(campaign->samples()));

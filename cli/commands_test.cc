@@ -579,7 +579,7 @@ TEST_F(CommandsTest, WhatIsNoServerOfOursIsSaidToBeNone) {
   EXPECT_TRUE(complained("is not a stripline-server")) << err_;
 }
 
-TEST_F(CommandsTest, AnUnreachableServerIsNamedWithTheWayToStartOne) {
+TEST_F(CommandsTest, AnUnreachableServerIsNamedWithTheCommandToStartOne) {
   global_.server = "127.0.0.1:1";
   EXPECT_EQ(run(NodeList{}), kExitUnavailable);
   EXPECT_TRUE(complained("127.0.0.1:1")) << err_;

@@ -128,13 +128,13 @@ class Display {
 std::string run_line(const v1::CampaignSpec& spec, const std::string& file) {
   std::string line = "stripline run -n " + std::to_string(std::max(2U, spec.ranks())) +
                      " --fabric " + spec.fabric();
-  const auto& ways = spec.same_node();
+  const auto& paths = spec.same_node();
   if (spec.clock() == "virtual") {
     line += " --clock virtual";
-  } else if (ways.empty() && !spec.fabric().starts_with("emulated:")) {
+  } else if (paths.empty() && !spec.fabric().starts_with("emulated:")) {
     line += " --same-node network";
-  } else if (!ways.empty() && std::ranges::find(ways, "mapped") == ways.end()) {
-    line += " --same-node " + ways.Get(0);
+  } else if (!paths.empty() && std::ranges::find(paths, "mapped") == paths.end()) {
+    line += " --same-node " + paths.Get(0);
   }
   return line + " --model " + file + " -- PROGRAM";
 }

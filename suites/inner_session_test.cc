@@ -15,17 +15,17 @@ namespace {
 TEST(InnerSession, RanksOfANodeReachEachOtherAsTheyAreAskedTo) {
   on_ranks(3, "tcp", "real", [](Session& session) {
     Context& job = session.context();
-    for (const std::string way : {"mapped", "cma", "mapped"}) {
-      const auto opened = session.on_node(way);
+    for (const std::string path : {"mapped", "cma", "mapped"}) {
+      const auto opened = session.on_node(path);
       ASSERT_TRUE(opened.ok()) << opened.error().message();
       ASSERT_NE(*opened, nullptr);
       Context& node = (*opened)->context();
       EXPECT_EQ(node.rank_n(), 3U);
       EXPECT_EQ(node.rank_me(), job.rank_me());
       const rank_t next = (job.rank_me() + 1) % 3;
-      EXPECT_EQ(node.is_local(next), way == "mapped");
+      EXPECT_EQ(node.is_local(next), path == "mapped");
       EXPECT_EQ(node.state().job.path_to(next),
-                way == "mapped" ? model::Path::mapped : model::Path::cma);
+                path == "mapped" ? model::Path::mapped : model::Path::cma);
       const auto mine = node.new_symmetric_array<uint64_t>(1);
       ASSERT_TRUE(mine.ok());
       node.rput(uint64_t{job.rank_me()} + 7, node.on_rank(*mine, next));

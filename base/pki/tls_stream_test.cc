@@ -117,7 +117,7 @@ class TlsStreamTest : public testing::Test {
   const Issuer issuer_ = make_issuer();
 };
 
-TEST_F(TlsStreamTest, CarriesBytesBothWays) {
+TEST_F(TlsStreamTest, CarriesBytesInBothDirections) {
   for (const size_t piece : {size_t{1}, size_t{4096}}) {
     EchoServer server(issuer_, {});
     TlsStream stream = *TlsStream::start(settings());

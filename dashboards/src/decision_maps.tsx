@@ -138,23 +138,23 @@ const direction = (name: string, value: string) => <Choice label="Direction" nam
 interface Props { version: string; questions: Questions; query: Record<string, string> }
 
 export function LoopMap({ version, questions, query }: Props) {
-  const way = query.loops === "put" ? "put" : "get";
+  const transfer = query.loops === "put" ? "put" : "get";
   return (
     <Decided version={version} questions={questions} command="loop" title="Loops through remote data" picked={query.loop ?? ""}
       about="Whether a loop is cut into strips, whose transfers hide behind its computation. The stronger the colour, the larger the predicted gain."
       xName="remote data of the loop [B]" yName="computation of the loop"
-      fixed={{ direction: way }} cellOf={loopCell} choices={direction("loops", way)} />
+      fixed={{ direction: transfer }} cellOf={loopCell} choices={direction("loops", transfer)} />
   );
 }
 
 export function CallMap({ version, questions, query }: Props) {
-  const way = query.calls === "put" ? "put" : "get";
+  const transfer = query.calls === "put" ? "put" : "get";
   const compute = ["light", "heavy"].includes(query.class) ? query.class : "communication_only";
   return (
     <Decided version={version} questions={questions} command="call" title="Transfers of many regions" picked={query.call ?? ""}
       about="Which method a put or get of many regions takes. Hatched: the measurements do not tell the best two apart, or they are within 5 %."
       xName="bytes of a region [B]" yName="regions"
-      fixed={{ direction: way, class: compute }} cellOf={callCell}
-      choices={<>{direction("calls", way)}<Choice label="The program meanwhile" name="class" value={compute} options={[["communication_only", "waits"], ["light", "computes lightly"], ["heavy", "computes heavily"]]} /></>} />
+      fixed={{ direction: transfer, class: compute }} cellOf={callCell}
+      choices={<>{direction("calls", transfer)}<Choice label="The program meanwhile" name="class" value={compute} options={[["communication_only", "waits"], ["light", "computes lightly"], ["heavy", "computes heavily"]]} /></>} />
   );
 }

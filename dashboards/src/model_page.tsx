@@ -41,8 +41,8 @@ function useSamples(file: ModelFile | undefined): { points: Point[]; coming: boo
 // Samples of what the curve shows exist for single operations through the fabric.
 function samplesOf(points: Point[], path: string, operation: Operation): Point[] {
   const experiment = path === "inter-node" ? "micro.latency" : "micro.node_latency";
-  const way = path === "intra-node-cma" ? "cma" : "mapped";
-  return points.filter((point) => point.experiment === experiment && point.variant === operation && point.median !== null && (path === "inter-node" || point.params.same_node === way))
+  const sameNode = path === "intra-node-cma" ? "cma" : "mapped";
+  return points.filter((point) => point.experiment === experiment && point.variant === operation && point.median !== null && (path === "inter-node" || point.params.same_node === sameNode))
     .sort((a, b) => Number(a.params.bytes) - Number(b.params.bytes));
 }
 

@@ -99,7 +99,7 @@ TEST(Tile, NeighboursShareWhatTheyNeed) {
   }
 }
 
-TEST(Tile, SaysWhatIsInTheWay) {
+TEST(Tile, SaysWhatPreventsIt) {
   const auto cut = Cut{.loop = 0, .granule = 4};
   // a[i] = a[i - 1]: a recurrence.
   EXPECT_EQ(obstacle(cut_up(make({10}, {ref(Mode::write, 8, {8}), ref(Mode::read, 0, {8})}), cut)),

@@ -185,16 +185,16 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   fit.report.series_used = table.used().size();
   fit.report.rejected = table.rejected();
   fit_operations(samples, request.path, "", request, fit);
-  for (const auto& [way, of_way] : sort_node_samples(table)) {
-    const auto path = model::path_of_way(way);
+  for (const auto& [same_node, of_path] : sort_node_samples(table)) {
+    const auto path = model::path_of_same_node(same_node);
     const std::string name(path ? model::path_name(*path) : std::string_view());
     // The network between ranks of a node is no path of its own.
     if (!path || path == model::Path::network || name == request.path) {
-      fit.report.notes.push_back("samples of ranks of one node that reach each other by '" + way +
-                                 "' are of no known path");
+      fit.report.notes.push_back("samples of ranks of one node that reach each other by '" +
+                                 same_node + "' are of no known path");
       continue;
     }
-    fit_operations(of_way, name, name + " ", request, fit);
+    fit_operations(of_path, name, name + " ", request, fit);
   }
   fit_compute(samples, request, fit);
   fit_buffers(samples, request, fit);

@@ -111,7 +111,7 @@ TEST(FitModel, BuffersCostWhatTheyTakeBeyondTheSmallestByRun) {
             std::string::npos);
 }
 
-TEST(FitModel, StripOverheadIsTheDifferenceOfBothWaysByRun) {
+TEST(FitModel, StripOverheadIsTheDifferenceOfBothVariantsByRun) {
   auto series = synthesize(example_machine(), full_campaign(), {}, 7);
   const auto loop = [](const char* variant, uint32_t run, double value) {
     SampleSeries one;

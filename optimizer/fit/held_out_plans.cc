@@ -236,15 +236,16 @@ std::optional<size_t> choose_update(const plan::UpdateCosts& costs, const HeldOu
                  static_cast<double>(request.updates)));
   request.span_bytes = cells * request.item_bytes;
   request.one_value = true;
-  const auto way_of = [](const Point& one) {
-    plan::UpdateCandidate way;
-    way.merges = true;
+  const auto candidate_of = [](const Point& one) {
+    plan::UpdateCandidate candidate;
+    candidate.merges = true;
     const std::string method = text(one, "method");
-    way.buffer_bytes = number(one, factor::kBufferBytes);
-    if (method == "buffers") return way;
-    way.merges = false;
-    way.method = method == "messages" ? plan::UpdateMethod::messages : plan::UpdateMethod::provider;
-    return way;
+    candidate.buffer_bytes = number(one, factor::kBufferBytes);
+    if (method == "buffers") return candidate;
+    candidate.merges = false;
+    candidate.method =
+        method == "messages" ? plan::UpdateMethod::messages : plan::UpdateMethod::provider;
+    return candidate;
   };
   request.provider = std::ranges::any_of(
       measured, [&](size_t one) { return text(problem.points[one], "method") == "provider"; });
@@ -252,9 +253,9 @@ std::optional<size_t> choose_update(const plan::UpdateCosts& costs, const HeldOu
     return if_measured(measured, 0);
   }
   return fastest(measured, [&](size_t one) -> std::optional<double> {
-    const plan::UpdateCandidate way = way_of(problem.points[one]);
-    if (!plan::possible_update(request, &costs, way)) return std::nullopt;
-    return plan::force_update(request, &costs, way).predicted_s;
+    const plan::UpdateCandidate candidate = candidate_of(problem.points[one]);
+    if (!plan::possible_update(request, &costs, candidate)) return std::nullopt;
+    return plan::force_update(request, &costs, candidate).predicted_s;
   });
 }
 

@@ -36,7 +36,7 @@ void add_operations(Kinds& kinds) {
   const FactorRule bytes{factor::kBytes};
   const FactorRule burst{factor::kBurst, 1};
   const FactorRule count{factor::kCount, 1};
-  const FactorRule way{factor::kSameNode, 0, 0, {"mapped", "cma", "network"}};
+  const FactorRule same_node{factor::kSameNode, 0, 0, {"mapped", "cma", "network"}};
   const auto read = [&kinds](const experiment::Known& known, std::vector<FactorRule> factors,
                              SampleValues values = SampleValues::times) {
     add(kinds, {&known, std::move(factors), values});
@@ -46,10 +46,10 @@ void add_operations(Kinds& kinds) {
   read(micro::kFlood, {bytes, count});
   read(micro::kOverlap, {bytes}, SampleValues::differences);
   read(micro::kServe, {bytes}, SampleValues::differences);
-  read(micro::kNodeLatency, {bytes, way});
-  read(micro::kNodeIssue, {bytes, burst, way});
-  read(micro::kNodeFlood, {bytes, count, way});
-  read(micro::kNodeOverlap, {bytes, way}, SampleValues::differences);
+  read(micro::kNodeLatency, {bytes, same_node});
+  read(micro::kNodeIssue, {bytes, burst, same_node});
+  read(micro::kNodeFlood, {bytes, count, same_node});
+  read(micro::kNodeOverlap, {bytes, same_node}, SampleValues::differences);
   read(micro::kCompute, {bytes});
   read(micro::kStripOverhead, {bytes, {factor::kStrips, 1}});
   read(micro::kReceive, {bytes, {factor::kBufferBytes, 1}});

@@ -163,7 +163,7 @@ TEST(ModelJson, KeepsTheChoicesForSingleOperations) {
   const auto back = parse_model(text_of(full_example()));
   ASSERT_TRUE(back.ok()) << back.error().message();
   ASSERT_TRUE(back->rma && back->rma->atomic);
-  EXPECT_EQ(back->rma->atomic->way, AtomicPath::message);
+  EXPECT_EQ(back->rma->atomic->path, AtomicPath::message);
   EXPECT_EQ(back->rma->atomic->provider_s.value, 12e-6);
   EXPECT_EQ(back->rma->atomic->message_s.value, 10e-6);
   EXPECT_EQ(back->rma->atomic->gain->value, 0.1);

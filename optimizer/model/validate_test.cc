@@ -286,13 +286,13 @@ TEST(ValidateModel, OnlyMessagesHaveAGainOverTheProvider) {
     return refusal([&](TunedModel& m) { change(*m.rma->atomic); });
   };
   EXPECT_EQ(with([](AtomicModel& a) {
-              a.way = AtomicPath::provider;
+              a.path = AtomicPath::provider;
               a.gain.reset();
             }),
             "accepted");
   const std::string message = "rma.atomic.gain: belongs to the way message, and only to it";
   EXPECT_EQ(with([](AtomicModel& a) { a.gain.reset(); }), message);
-  EXPECT_EQ(with([](AtomicModel& a) { a.way = AtomicPath::provider; }), message);
+  EXPECT_EQ(with([](AtomicModel& a) { a.path = AtomicPath::provider; }), message);
   EXPECT_NE(with([](AtomicModel& a) { a.gain->value = 2; }).find("rma.atomic.gain"),
             std::string::npos);
   EXPECT_NE(with([](AtomicModel& a) { a.message_s.value = -1; }).find("rma.atomic.message_s"),

@@ -61,7 +61,7 @@ struct Explanation {
     double high_s = 0;
   };
   struct Alternative {
-    Row way;
+    Row plan;
     double predicted_s = 0;
     std::optional<Interval> interval;  ///< nullopt: not known
     Row more;                          ///< what else is known of it

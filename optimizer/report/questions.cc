@@ -225,7 +225,7 @@ double seconds_of(const plan::IndirectRequest& request, const plan::CompiledPath
 }
 double seconds_of(const plan::UpdateRequest& request, const plan::UpdateCosts& costs,
                   const plan::UpdatePlan& plan) {
-  return force_update(request, &costs, plan.way).predicted_s;
+  return force_update(request, &costs, plan.candidate).predicted_s;
 }
 
 // In seconds, by the costs of the team that is asked about.

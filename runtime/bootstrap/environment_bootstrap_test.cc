@@ -142,7 +142,7 @@ TEST(FromEnvironment, TheFirstTaskOfALauncherWithoutPmixNamesIt) {
     const char* launcher;
     const char* rank;
     const char* size;
-    const char* way;
+    const char* remedy;
   };
   for (const Case& one :
        {Case{"Flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "flux run -o pmi=pmix"},
@@ -154,7 +154,7 @@ TEST(FromEnvironment, TheFirstTaskOfALauncherWithoutPmixNamesIt) {
     const std::string said = said_alone({{one.rank, "0"}, {one.size, "12"}});
     EXPECT_NE(said.find(one.launcher), std::string::npos) << said;
     EXPECT_NE(said.find("has started 12 tasks without PMIx"), std::string::npos) << said;
-    EXPECT_NE(said.find(one.way), std::string::npos) << said;
+    EXPECT_NE(said.find(one.remedy), std::string::npos) << said;
     EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
     EXPECT_EQ(said_alone({{one.rank, "3"}, {one.size, "12"}}), "") << "one task says it";
     EXPECT_EQ(said_alone({{one.rank, "0"}, {one.size, "1"}}), "") << "a job of one is right";

@@ -38,15 +38,15 @@ TEST(RankStreams, OutputIsTakenAsItComesOrInWholeLines) {
   EXPECT_EQ(lines->take(), "two\n");
 }
 
-TEST(RankStreams, NoMoreOutputIsUnderWayThanTheLauncherTakes) {
+TEST(RankStreams, NoMoreOutputIsInFlightThanTheLauncherTakes) {
   auto stream = OutputStream::open("out", false);
   ASSERT_TRUE(stream.ok());
   const std::string piece(32768, 'x');
-  size_t under_way = 0;
+  size_t in_flight = 0;
   while (stream->read_fd() >= 0) {
     put(stream->write_fd(), piece);
-    under_way += stream->take().size();
-    ASSERT_LE(under_way, size_t{1} << 20);
+    in_flight += stream->take().size();
+    ASSERT_LE(in_flight, size_t{1} << 20);
   }
   put(stream->write_fd(), "more");
   EXPECT_EQ(stream->take(), "");

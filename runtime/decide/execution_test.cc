@@ -181,7 +181,7 @@ TEST(Execution, TakesWhatFits) {
 
 // An execution within another one of the site is not compared with the whole, and leaves the plan
 // that is in use around it.
-TEST(Execution, WithinItselfGoesTheSameWay) {
+TEST(Execution, WithinItselfTakesTheSameMethod) {
   on_one_rank([](Context& context) {
     Mechanism outer(context);
     ToySite site;

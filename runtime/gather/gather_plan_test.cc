@@ -95,7 +95,7 @@ TEST_P(Gather, RandomIndexSetsOfAllLayouts) {
   }
 }
 
-TEST_P(Gather, OwnersOfOneWayReadersDoNotRunAway) {
+TEST_P(Gather, AnOwnerThatReadsNothingDoesNotRunAheadOfItsReaders) {
   // Rank 0 is read by all and reads nothing: nothing but credits holds it back.
   on_ranks(4, [](Context& context) {
     auto x = shared_array<uint64_t, block_cyclic<>>::create(context, 400, blocked(400, 4));

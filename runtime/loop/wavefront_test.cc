@@ -57,23 +57,23 @@ class ThereAndBack {
 
  private:
   // Forward (0), or back.
-  void stage(size_t way, uint64_t round) {
+  void stage(size_t direction, uint64_t round) {
     const rank_t me = context_.rank_me();
     const rank_t end = context_.rank_n() - 1;
-    const bool first = way == 0 ? me == 0 : me == end;
-    const bool last = way == 0 ? me == end : me == 0;
+    const bool first = direction == 0 ? me == 0 : me == end;
+    const bool last = direction == 0 ? me == end : me == 0;
     Wavefront::Stage<uint64_t> stage;
     stage.lines = kLines;
     stage.width = kWidth;
-    if (!first) stage.comes = way;
-    uint64_t* const left = left_.data() + way * kLines * kWidth;
-    const uint64_t* came = context_.local(came_) + way * kLines * kWidth;
-    if (first && way == 1) came = left_.data();
+    if (!first) stage.comes = direction;
+    uint64_t* const left = left_.data() + direction * kLines * kWidth;
+    const uint64_t* came = context_.local(came_) + direction * kLines * kWidth;
+    if (first && direction == 1) came = left_.data();
     if (!last) {
-      stage.leaves = way;
+      stage.leaves = direction;
       stage.results = left;
-      stage.place = context_.on_rank(came_, way == 0 ? me + 1 : me - 1) +
-                    static_cast<std::ptrdiff_t>(way * kLines * kWidth);
+      stage.place = context_.on_rank(came_, direction == 0 ? me + 1 : me - 1) +
+                    static_cast<std::ptrdiff_t>(direction * kLines * kWidth);
     }
     size_t done = 0;
     wavefront_.run(stage, [&](size_t begin, size_t end_line) {
@@ -83,7 +83,7 @@ class ThereAndBack {
       for (size_t line = begin; line < end_line; ++line) {
         for (size_t column = 0; column < kWidth; ++column) {
           const size_t at = line * kWidth + column;
-          const uint64_t before = first && way == 0 ? 0 : came[at];
+          const uint64_t before = first && direction == 0 ? 0 : came[at];
           left[at] = after(before, me, line, column, round);
         }
       }

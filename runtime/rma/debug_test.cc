@@ -481,9 +481,9 @@ TEST_F(DebugMessagesDeathTest, CollectivesThatDoNotMatch) {
             const team all = team::world(context);
             const team first = all.split(0, 0);
             const team second = all.split(0, 0);
-            const bool other_way = context.rank_me() == 1;
-            (other_way ? second : first).barrier();
-            (other_way ? first : second).barrier();
+            const bool reversed = context.rank_me() == 1;
+            (reversed ? second : first).barrier();
+            (reversed ? first : second).barrier();
           },
           3),
       "the ranks disagree on the order of collective operations of two teams: rank [0-2] is in "

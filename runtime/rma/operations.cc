@@ -258,7 +258,7 @@ void Operations::complete_puts() {
   fence();
   complete_all(Kind::put);
   complete_all(Kind::message);
-  memory_.keepers().no_stores_under_way();
+  memory_.keepers().no_stores_pending();
 }
 
 void Operations::complete_everything() {

@@ -433,7 +433,7 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
   std::array<Flight, kPieces> flights;
   size_t sent = 0;
   const auto asked_for = [&] { return peer.ready_count > 0 && peer.ready[0].key == key; };
-  const auto under_way = [](const Flight& one) { return one.active; };
+  const auto is_active = [](const Flight& one) { return one.active; };
   if (!asked_for()) {
     // No one would notice otherwise that the receiver expects a small message, or none.
     const Header announce = header(Type::announce, call, key, target);
@@ -446,7 +446,7 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
   const auto can_go_on = [&] {
     return (sent < data.size() && asked_for()) || landed() != flights.end();
   };
-  while (sent < data.size() || std::any_of(flights.begin(), flights.end(), under_way)) {
+  while (sent < data.size() || std::any_of(flights.begin(), flights.end(), is_active)) {
     messages_.wait(std::ref(can_go_on));
     if (const auto flight = landed(); flight != flights.end()) {
       flight->active = false;
@@ -461,7 +461,7 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
       fail_lengths(call, me_, data.size(), target, request.total);
       return;
     }
-    const auto flight = std::find_if_not(flights.begin(), flights.end(), under_way);
+    const auto flight = std::find_if_not(flights.begin(), flights.end(), is_active);
     // Requests of the program and of handlers may pass each other: any piece is good.
     if (request.bytes == 0 || request.bytes > data.size() - sent || request.offset > data.size() ||
         request.bytes > data.size() - request.offset || flight == flights.end()) {

@@ -187,7 +187,7 @@ class Epoch final : public detail::UpdateEpochState {
   uint32_t most_hops() const;
   void weigh_encodings(const plan::UpdateRequest& request);
   plan::UpdateCandidate given(const plan::UpdateRequest& request, CallSite site) const;
-  void configure(const plan::UpdateCandidate& way);
+  void configure(const plan::UpdateCandidate& candidate);
   void choose_again();
   void look_at_values();
   void open_lanes();
@@ -199,7 +199,7 @@ class Epoch final : public detail::UpdateEpochState {
   void open_lane(rank_t target, uint32_t buffer);
   void check_options(const UpdateOptions& options, CallSite site) const;
   std::string description() const;
-  bool has_under_way() const;
+  bool has_in_flight() const;
   // Updates are carried out where their rank waits, whose calls no exception may end.
   template <typename Apply>
   void carry_out_by(const Apply& apply) const {
@@ -264,11 +264,11 @@ class Epoch final : public detail::UpdateEpochState {
   const uint64_t cells_;  // of a segment, in units of its type
   uint64_t last_offset_ = 0;
   uint32_t type_hash_ = 0;
-  uint32_t row_ = 1;              // ranks of a node, if hops may be within nodes
-  plan::UpdateCandidate usual_;   // without a model
-  plan::UpdateCandidate chosen_;  // by the chooser
-  plan::UpdateCandidate way_;     // as it is carried out
-  uint64_t lane_bytes_ = 0;       // of what is filled for an owner
+  uint32_t row_ = 1;               // ranks of a node, if hops may be within nodes
+  plan::UpdateCandidate usual_;    // without a model
+  plan::UpdateCandidate chosen_;   // by the chooser
+  plan::UpdateCandidate current_;  // as it is carried out
+  uint64_t lane_bytes_ = 0;        // of what is filled for an owner
   bool merging_ = false;
   bool one_by_one_ = false;  // nothing stays in a buffer
   uint32_t capacity_ = 0;    // of a buffer, in updates

@@ -165,7 +165,7 @@ TEST_F(PostgresStoreTest, WhoGivesNoSignOfLifeIsReplacedAndStoresNothingAnyMore)
 
 // Stopped in the middle of a step, it would otherwise keep its successor from the row of the
 // writer.
-TEST_F(PostgresStoreTest, AStepUnderWayDoesNotHoldUpTheNextServer) {
+TEST_F(PostgresStoreTest, AStepInProgressDoesNotHoldUpTheNextServer) {
   store_.reset();
   const auto first_turn = queue("first:1", 1e6);
   const auto first = take(*first_turn);

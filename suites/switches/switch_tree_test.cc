@@ -160,8 +160,8 @@ Latencies by_hops(size_t nodes, const std::function<size_t(size_t, size_t)>& hop
 }
 
 size_t around(size_t a, size_t b, size_t nodes) {
-  const size_t one_way = a > b ? a - b : b - a;
-  return std::min(one_way, nodes - one_way);
+  const size_t apart = a > b ? a - b : b - a;
+  return std::min(apart, nodes - apart);
 }
 
 TEST(SwitchTree, SaysThatLatenciesAreNotThoseOfATree) {

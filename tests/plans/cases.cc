@@ -303,11 +303,11 @@ plan::UpdateRequest draw_update(Draw& draw) {
 }
 
 void add_plan(Line& line, const plan::UpdatePlan& plan) {
-  line.word(to_string(plan.way.method))
+  line.word(to_string(plan.candidate.method))
       .word(to_string(plan.reason))
-      .yes("merges", plan.way.merges)
-      .whole("hops", plan.way.hops)
-      .whole("buffer", plan.way.buffer_bytes)
+      .yes("merges", plan.candidate.merges)
+      .whole("hops", plan.candidate.hops)
+      .whole("buffer", plan.candidate.buffer_bytes)
       .whole("memory", plan.memory_bytes)
       .seconds("predicted", plan.predicted_s)
       .seconds("baseline", plan.baseline_s)
@@ -462,12 +462,12 @@ Case update_case(const Network& network, uint64_t number, bool explain) {
   const plan::UpdatePlan plan = plan::plan_update(request, costs);
   Line line;
   add_plan(line, plan);
-  const plan::UpdateCandidate way{
+  const plan::UpdateCandidate candidate{
       .method = static_cast<plan::UpdateMethod>(draw.below(plan::kUpdateMethods)),
       .merges = draw.one_in(2),
       .hops = static_cast<uint32_t>(draw.between(1, plan::kMostUpdateHops)),
       .buffer_bytes = draw.size(17)};
-  add_plan(line.word("forced:"), plan::force_update(request, costs, way));
+  add_plan(line.word("forced:"), plan::force_update(request, costs, candidate));
   std::array<plan::UpdateCandidate, plan::kMostUpdateRivals> rivals;
   const size_t count = plan::rivals_of_update(request, costs, rivals);
   for (size_t i = 0; i < count; ++i) {

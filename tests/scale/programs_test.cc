@@ -247,13 +247,13 @@ TEST_P(Programs, IncastOfGets) {
     std::vector<std::byte> got(kBlock * kEach);
     const double start_s = start_together(ctx);
     if (me != 0) {
-      std::vector<future> under_way;
+      std::vector<future> in_flight;
       for (rank_t k = 0; k < kEach; ++k) {
-        under_way.push_back(
+        in_flight.push_back(
             ctx.rget(ctx.on_rank(blocks, 0) + std::ptrdiff_t{k} * std::ptrdiff_t{kBlock},
                      got.data() + k * kBlock, kBlock));
       }
-      wait_all(under_way);
+      wait_all(in_flight);
       times[me] = ctx.now_s() - start_s;
       for (size_t i = 0; i < got.size(); ++i) {
         ASSERT_EQ(got[i], static_cast<std::byte>(i / kBlock)) << i;

@@ -228,14 +228,14 @@ class Simulation {
     for (Rank source = 0; source < kMostNodes; ++source) {
       for (Rank target = 0; target < kMostNodes; ++target) {
         if (source == target) continue;
-        std::vector<sg::LinkInRoute> way;
+        std::vector<sg::LinkInRoute> links_of_route;
         for (const auto& [name, G] : route(tree, {source, target})) {
           sg::Link*& link = links[name];
           if (link == nullptr) link = zone_->create_link(name, 1 / G)->set_latency(0.0)->seal();
-          way.emplace_back(link);
+          links_of_route.emplace_back(link);
         }
         zone_->add_route(hosts[source]->get_netpoint(), hosts[target]->get_netpoint(), nullptr,
-                         nullptr, way, false);
+                         nullptr, links_of_route, false);
       }
     }
   }
@@ -247,15 +247,15 @@ class Simulation {
       size_t flows_of_all = 0;
       for (const auto& flows : phases) {
         const double begin_s = sg::Engine::get_clock();
-        std::vector<sg::CommPtr> under_way;
+        std::vector<sg::CommPtr> in_flight;
         for (const Flow& flow : flows) {
-          under_way.push_back(
+          in_flight.push_back(
               sg::Comm::sendto_async(hosts[flow.source], hosts[flow.target], kBytes));
         }
         std::vector<double> there_s(flows.size());
-        for (size_t i = 0; i < flows.size(); ++i) under_way[i]->wait();
+        for (size_t i = 0; i < flows.size(); ++i) in_flight[i]->wait();
         for (size_t i = 0; i < flows.size(); ++i) {
-          there_s[i] = under_way[i]->get_finish_time() - begin_s + latency_s(tree, flows[i]);
+          there_s[i] = in_flight[i]->get_finish_time() - begin_s + latency_s(tree, flows[i]);
           into->mean_s += there_s[i];
         }
         into->last_s += *std::max_element(there_s.begin(), there_s.end());

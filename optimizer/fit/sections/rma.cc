@@ -18,43 +18,43 @@ namespace micro = experiment::micro;
 namespace variant = experiment::variant;
 
 // One method at one value of an experiment's factor, seconds per operation.
-struct WayTimes {
+struct MethodTimes {
   RunMedians times;
   uint32_t raw_samples = 0;
 };
 
 // By value of the factor, then name of the method.
-using WaysByFactor = std::map<uint64_t, std::map<std::string, WayTimes>>;
+using MethodsByFactor = std::map<uint64_t, std::map<std::string, MethodTimes>>;
 
-WaysByFactor ways_of(const SampleTable& table, const experiment::Known& known,
-                     const char* name = factor::kBytes) {
-  WaysByFactor ways;
+MethodsByFactor methods_of(const SampleTable& table, const experiment::Known& known,
+                           const char* name = factor::kBytes) {
+  MethodsByFactor methods;
   for (const SampleRow& row : table.rows(known)) {
-    ways[row.number(name)][row.variant] = {row.medians, row.raw_samples()};
+    methods[row.number(name)][row.variant] = {row.medians, row.raw_samples()};
   }
-  return ways;
+  return methods;
 }
 
-const WayTimes* way_at(const std::map<std::string, WayTimes>& ways, const char* name) {
-  const auto found = ways.find(name);
-  return found == ways.end() ? nullptr : &found->second;
+const MethodTimes* method_at(const std::map<std::string, MethodTimes>& methods, const char* name) {
+  const auto found = methods.find(name);
+  return found == methods.end() ? nullptr : &found->second;
 }
 
-std::optional<model::Parameter> time_of(const WayTimes& way, double confidence) {
+std::optional<model::Parameter> time_of(const MethodTimes& method, double confidence) {
   std::vector<double> per_run;
-  for (const auto& [run, time] : way.times) per_run.push_back(time);
-  return over_runs(per_run, way.raw_samples, "run-medians+t", {.confidence = confidence});
+  for (const auto& [run, time] : method.times) per_run.push_back(time);
+  return over_runs(per_run, method.raw_samples, "run-medians+t", {.confidence = confidence});
 }
 
 // The means of the runs that measured the method at every value of the factor.
-WayTimes mean_over_factor(const WaysByFactor& by_factor, const char* way) {
-  WayTimes mean;
+MethodTimes mean_over_factor(const MethodsByFactor& by_factor, const char* method) {
+  MethodTimes mean;
   std::map<uint32_t, std::vector<double>> logs;
-  for (const auto& [factor, ways] : by_factor) {
-    const WayTimes* of_way = way_at(ways, way);
-    if (of_way == nullptr) continue;
-    for (const auto& [run, time] : of_way->times) logs[run].push_back(std::log(time));
-    mean.raw_samples += of_way->raw_samples;
+  for (const auto& [factor, methods] : by_factor) {
+    const MethodTimes* of_method = method_at(methods, method);
+    if (of_method == nullptr) continue;
+    for (const auto& [run, time] : of_method->times) logs[run].push_back(std::log(time));
+    mean.raw_samples += of_method->raw_samples;
   }
   for (const auto& [run, of_run] : logs) {
     if (of_run.size() != by_factor.size()) continue;
@@ -81,14 +81,14 @@ struct LargestGain {
 
 // The largest size up to which `candidate` is surely faster than `baseline`, or, up to
 // `by_default`, not surely slower. nullopt if no size was measured by both methods.
-std::optional<LargestGain> largest_gain(const WaysByFactor& by_bytes, const char* candidate,
+std::optional<LargestGain> largest_gain(const MethodsByFactor& by_bytes, const char* candidate,
                                         const char* baseline, uint64_t by_default,
                                         double confidence) {
   LargestGain largest;
   bool any = false;
-  for (const auto& [bytes, ways] : by_bytes) {
-    const WayTimes* tried = way_at(ways, candidate);
-    const WayTimes* base = way_at(ways, baseline);
+  for (const auto& [bytes, methods] : by_bytes) {
+    const MethodTimes* tried = method_at(methods, candidate);
+    const MethodTimes* base = method_at(methods, baseline);
     if (tried == nullptr || base == nullptr) continue;
     const auto ratio = ratio_of(tried->times, base->times, confidence);
     if (!ratio) continue;
@@ -104,11 +104,11 @@ std::optional<LargestGain> largest_gain(const WaysByFactor& by_bytes, const char
 }
 
 // Per run the slope of the time per put over the messages per put.
-std::optional<model::Parameter> message_cost(const WaysByFactor& by_message, double confidence) {
+std::optional<model::Parameter> message_cost(const MethodsByFactor& by_message, double confidence) {
   std::map<uint32_t, std::vector<std::pair<double, double>>> points;
   uint32_t raw_samples = 0;
-  for (const auto& [message_bytes, ways] : by_message) {
-    const WayTimes* combined = way_at(ways, variant::kCombined);
+  for (const auto& [message_bytes, methods] : by_message) {
+    const MethodTimes* combined = method_at(methods, variant::kCombined);
     const uint64_t puts = message_bytes / kMessageEntryBytes;
     if (combined == nullptr || puts == 0) continue;
     for (const auto& [run, time] : combined->times) {
@@ -137,11 +137,11 @@ std::optional<model::Parameter> message_cost(const WaysByFactor& by_message, dou
   return over_runs(per_run, raw_samples, "line-per-run+t", {.confidence = confidence});
 }
 
-std::optional<uint64_t> best_message(const WaysByFactor& by_message) {
+std::optional<uint64_t> best_message(const MethodsByFactor& by_message) {
   std::map<uint64_t, double> means;
   double best = std::numeric_limits<double>::infinity();
-  for (const auto& [message_bytes, ways] : by_message) {
-    const WayTimes* combined = way_at(ways, variant::kCombined);
+  for (const auto& [message_bytes, methods] : by_message) {
+    const MethodTimes* combined = method_at(methods, variant::kCombined);
     if (combined == nullptr) continue;
     std::vector<double> per_run;
     for (const auto& [run, time] : combined->times) per_run.push_back(time);
@@ -155,7 +155,7 @@ std::optional<uint64_t> best_message(const WaysByFactor& by_message) {
 }
 
 // By how much `one` takes longer than `other`, within the runs that have both.
-std::optional<model::Parameter> excess(const WayTimes* one, const WayTimes* other,
+std::optional<model::Parameter> excess(const MethodTimes* one, const MethodTimes* other,
                                        double confidence) {
   if (one == nullptr || other == nullptr) return std::nullopt;
   std::vector<double> per_run;
@@ -178,15 +178,15 @@ model::Parameter scaled(model::Parameter parameter, double factor) {
 
 std::optional<model::AtomicModel> fit_atomic(const SampleTable& table, double confidence,
                                              std::vector<std::string>& notes) {
-  const WaysByFactor ways = ways_of(table, micro::kAtomic, factor::kInFlight);
-  if (ways.empty()) return std::nullopt;
-  const auto& lone = ways.begin()->second;
-  const WayTimes* provider = way_at(lone, variant::kProvider);
-  const WayTimes* message = way_at(lone, variant::kMessage);
+  const MethodsByFactor methods = methods_of(table, micro::kAtomic, factor::kInFlight);
+  if (methods.empty()) return std::nullopt;
+  const auto& lone = methods.begin()->second;
+  const MethodTimes* provider = method_at(lone, variant::kProvider);
+  const MethodTimes* message = method_at(lone, variant::kMessage);
   if (provider == nullptr || message == nullptr) return std::nullopt;
-  const WayTimes by_messages = mean_over_factor(ways, variant::kMessage);
+  const MethodTimes by_messages = mean_over_factor(methods, variant::kMessage);
   const auto ratio =
-      ratio_of(by_messages.times, mean_over_factor(ways, variant::kProvider).times, confidence);
+      ratio_of(by_messages.times, mean_over_factor(methods, variant::kProvider).times, confidence);
   auto provider_s = time_of(*provider, confidence);
   auto message_s = time_of(*message, confidence);
   if (!ratio || !provider_s || !message_s) {
@@ -197,7 +197,7 @@ std::optional<model::AtomicModel> fit_atomic(const SampleTable& table, double co
   model::AtomicModel atomic{model::AtomicPath::provider, *std::move(provider_s),
                             *std::move(message_s), std::nullopt};
   if (ratio->interval.high < 1) {
-    atomic.way = model::AtomicPath::message;
+    atomic.path = model::AtomicPath::message;
     atomic.gain = gain_of(*ratio, by_messages.raw_samples);
   }
   return atomic;
@@ -205,10 +205,10 @@ std::optional<model::AtomicModel> fit_atomic(const SampleTable& table, double co
 
 std::optional<model::BufferedPutModel> fit_buffered_put(const SampleTable& table, double confidence,
                                                         std::vector<std::string>& notes) {
-  const WaysByFactor ways = ways_of(table, micro::kBufferedPut);
-  if (ways.empty()) return std::nullopt;
+  const MethodsByFactor methods = methods_of(table, micro::kBufferedPut);
+  if (methods.empty()) return std::nullopt;
   auto largest =
-      largest_gain(ways, variant::kCopied, variant::kWaited, kCopiedByDefault, confidence);
+      largest_gain(methods, variant::kCopied, variant::kWaited, kCopiedByDefault, confidence);
   if (!largest) {
     notes.emplace_back("the cut-off of buffered puts is absent: fewer than two runs measured both");
     return std::nullopt;
@@ -219,8 +219,8 @@ std::optional<model::BufferedPutModel> fit_buffered_put(const SampleTable& table
 std::optional<model::PutCombiningModel> fit_put_combining(const SampleTable& table,
                                                           double confidence,
                                                           std::vector<std::string>& notes) {
-  const WaysByFactor puts = ways_of(table, micro::kPutCombining);
-  const WaysByFactor messages = ways_of(table, micro::kPutMessage, factor::kMessageBytes);
+  const MethodsByFactor puts = methods_of(table, micro::kPutCombining);
+  const MethodsByFactor messages = methods_of(table, micro::kPutMessage, factor::kMessageBytes);
   if (puts.empty() && messages.empty()) return std::nullopt;
   const char* const unknown =
       "the rule of combining puts is absent: fewer than two runs measured both variants, or the "
@@ -244,19 +244,19 @@ std::optional<model::PutCombiningModel> fit_put_combining(const SampleTable& tab
 
 std::optional<model::ProgressModel> fit_progress(const SampleTable& table, double confidence,
                                                  std::vector<std::string>& notes) {
-  const WaysByFactor calls = ways_of(table, micro::kProgressCall);
-  const WaysByFactor waits = ways_of(table, micro::kProgressWait, factor::kComputeUs);
+  const MethodsByFactor calls = methods_of(table, micro::kProgressCall);
+  const MethodsByFactor waits = methods_of(table, micro::kProgressWait, factor::kComputeUs);
   if (calls.empty() && waits.empty()) return std::nullopt;
   std::optional<model::Parameter> call_s;
   std::optional<model::Parameter> answer_s;
   if (!calls.empty()) {
     const auto& smallest = calls.begin()->second;
-    call_s =
-        excess(way_at(smallest, variant::kThread), way_at(smallest, variant::kCalls), confidence);
+    call_s = excess(method_at(smallest, variant::kThread), method_at(smallest, variant::kCalls),
+                    confidence);
   }
   if (waits.size() > 1) {
-    answer_s = excess(way_at(waits.rbegin()->second, variant::kThread),
-                      way_at(waits.begin()->second, variant::kThread), confidence);
+    answer_s = excess(method_at(waits.rbegin()->second, variant::kThread),
+                      method_at(waits.begin()->second, variant::kThread), confidence);
   }
   if (!call_s || !answer_s) {
     notes.emplace_back(

@@ -20,11 +20,11 @@ class Truth {
  public:
   explicit Truth(double noise) : noise_(0, noise) {}
 
-  void measure(const std::string& experiment, const std::string& way, const std::string& factor,
+  void measure(const std::string& experiment, const std::string& variant, const std::string& factor,
                int64_t value, double time_s, uint32_t runs = 6) {
     for (uint32_t run = 0; run < runs; ++run) {
       SampleSeries one;
-      one.point = {experiment, way, {{factor, value}}};
+      one.point = {experiment, variant, {{factor, value}}};
       one.run = run;
       for (int i = 0; i < 9; ++i) {
         one.values.push_back(time_s * (1 + 0.1 * run) * std::exp(noise_(random_)));
@@ -33,8 +33,8 @@ class Truth {
       series.push_back(std::move(one));
     }
   }
-  void atomic(const std::string& way, int64_t in_flight, double time_s) {
-    measure("micro.atomic", way, "in_flight", in_flight, time_s);
+  void atomic(const std::string& variant, int64_t in_flight, double time_s) {
+    measure("micro.atomic", variant, "in_flight", in_flight, time_s);
   }
 
   std::vector<SampleSeries> series;
@@ -144,7 +144,7 @@ TEST(FitBufferedPut, RecoversTheCrossover) {
   EXPECT_EQ(rule_of(0.2).max_bytes, uint64_t{64} << 10);
 }
 
-TEST(FitBufferedPut, NeedsBothWaysInTwoRuns) {
+TEST(FitBufferedPut, NeedsBothMethodsInTwoRuns) {
   Truth truth(0.02);
   truth.measure("micro.buffered_put", "copied", "bytes", 1024, 1e-6);
   truth.measure("micro.buffered_put", "waited", "bytes", 1024, 2e-6, 1);
@@ -164,7 +164,7 @@ TEST(FitAtomic, MessagesReplaceTheProviderWhereTheyAreSurelyFaster) {
   ASSERT_TRUE(fit.ok()) << fit.error().message();
   ASSERT_TRUE(fit->model.rma && fit->model.rma->atomic);
   const model::AtomicModel& atomic = *fit->model.rma->atomic;
-  EXPECT_EQ(atomic.way, AtomicPath::message);
+  EXPECT_EQ(atomic.path, AtomicPath::message);
   ASSERT_TRUE(atomic.gain);
   const double gain = 1 - std::sqrt(22.0 / 20 * 2 / 4);
   EXPECT_NEAR(atomic.gain->value, gain, 0.02);
@@ -184,15 +184,15 @@ TEST(FitAtomic, TheProviderStaysWhereNothingIsSure) {
     truth.atomic("message", 1, message_s);
     const auto fit = fitted(truth);
     ASSERT_TRUE(fit.ok()) << fit.error().message();
-    EXPECT_EQ(fit->model.rma->atomic->way, AtomicPath::provider);
+    EXPECT_EQ(fit->model.rma->atomic->path, AtomicPath::provider);
     EXPECT_FALSE(fit->model.rma->atomic->gain);
   }
 }
 
-TEST(FitAtomic, NeedsBothWaysInTwoRuns) {
-  Truth one_way(0.02);
-  one_way.atomic("message", 1, 20e-6);
-  EXPECT_FALSE(fitted(one_way).ok());  // there is nothing else to fit
+TEST(FitAtomic, NeedsBothMethodsInTwoRuns) {
+  Truth one_method(0.02);
+  one_method.atomic("message", 1, 20e-6);
+  EXPECT_FALSE(fitted(one_method).ok());  // there is nothing else to fit
 
   Truth one_run(0.02);
   one_run.measure("micro.atomic", "provider", "in_flight", 1, 20e-6, 1);

@@ -12,11 +12,11 @@ namespace micro = experiment::micro;
 namespace variant = experiment::variant;
 
 // Taken from the longest stream in which it was measured.
-std::optional<model::Parameter> streamed(const SampleTable& table, const char* way,
+std::optional<model::Parameter> streamed(const SampleTable& table, const char* method,
                                          double confidence) {
   const SampleRow* longest = nullptr;
   for (const SampleRow& row : table.rows(micro::kAtomic)) {
-    if (row.variant == way) longest = &row;  // they ascend
+    if (row.variant == method) longest = &row;  // they ascend
   }
   return over_runs(longest, confidence);
 }

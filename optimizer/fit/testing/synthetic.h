@@ -23,7 +23,7 @@ struct TrueSegment {
   double r_per_byte = 0.0;
   double s_base = 0.0;  ///< Without both, micro.serve is not measured.
   double s_per_byte = 0.0;
-  double r_saved = 0.0;  ///< Of r_base, in streams.
+  double r_saved = 0.0;  ///< What streams save of r_base.
 };
 
 struct TrueOperation {

@@ -224,7 +224,7 @@ std::vector<Experiment> of_the_network(std::vector<Experiment> experiments) {
 }
 
 // Leaves the paths between ranks of a node that are asked for.
-void restrict_ways(const CampaignSpec& spec, std::vector<Experiment>& experiments) {
+void restrict_paths(const CampaignSpec& spec, std::vector<Experiment>& experiments) {
   for (Experiment& experiment : experiments) {
     for (experiment::Factor& factor : experiment.factors) {
       if (factor.name == experiment::factor::kSameNode) {
@@ -332,7 +332,7 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
   auto experiments = choose(spec, offered);
   if (!experiments) return experiments.problem();
 
-  if (!spec.same_node.empty()) restrict_ways(spec, *experiments);
+  if (!spec.same_node.empty()) restrict_paths(spec, *experiments);
   restrict_nodes(spec, *experiments);
   const bool tunes = !experiment::tuned_target(spec.fabric).empty();
   if (tunes) restrict_tuning(spec, *experiments);

@@ -1,4 +1,4 @@
-#include "suites/kernels/update_ways.h"
+#include "suites/kernels/update_variants.h"
 
 #include <utility>
 
@@ -15,10 +15,10 @@ constexpr const char* kUpdateMethod = "method";
 
 }  // namespace
 
-UpdateWay update_way_of(const experiment::Point& point) {
+UpdateVariant update_variant_of(const experiment::Point& point) {
   const auto names = kernels::kHistogram.variants();
   const auto found = std::ranges::find(names, point.variant);
-  return static_cast<UpdateWay>(found == names.end() ? 0 : found - names.begin());
+  return static_cast<UpdateVariant>(found == names.end() ? 0 : found - names.begin());
 }
 
 std::vector<experiment::Factor> buffer_factors() {

@@ -1,14 +1,14 @@
-#include "suites/kernels/solvers/gather_ways.h"
+#include "suites/kernels/solvers/gather_variants.h"
 
 #include "base/quantity.h"
 #include "suites/grids.h"
 #include "suites/kernels/matrix_choice.h"
 
 namespace stripline::suites {
-GatherWay gather_way_of(const experiment::Point& point) {
-  if (point.variant == "whole") return GatherWay::whole;
-  if (point.variant == "ring") return GatherWay::ring;
-  return point.variant == "inspector" ? GatherWay::inspector : GatherWay::reordered;
+GatherVariant gather_variant_of(const experiment::Point& point) {
+  if (point.variant == "whole") return GatherVariant::whole;
+  if (point.variant == "ring") return GatherVariant::ring;
+  return point.variant == "inspector" ? GatherVariant::inspector : GatherVariant::reordered;
 }
 
 std::string GatherTimes::note(Context& context) const {

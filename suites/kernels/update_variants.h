@@ -27,9 +27,9 @@
 namespace stripline::suites {
 
 /// In the order of the catalogue for kernel.histogram, which has all of them.
-enum class UpdateWay : uint8_t { naive, lock, atomics, by_hand, tuned, sequential };
+enum class UpdateVariant : uint8_t { naive, lock, atomics, by_hand, tuned, sequential };
 /// naive of a variant that is none of these, and that the kernel carries out itself.
-UpdateWay update_way_of(const experiment::Point& point);
+UpdateVariant update_variant_of(const experiment::Point& point);
 
 /// Factors of kernels of updates: how UpdateEpoch collects, and for updates that can be made in
 /// other methods, too, by which of them.
@@ -41,9 +41,10 @@ Result<UpdateOptions> update_options_of(Context& context, const experiment::Poin
 
 /// The most updates of a repetition by methods that wait for each; by the others, it makes all of
 /// them.
-constexpr size_t updates_made(UpdateWay way, size_t updates) {
+constexpr size_t updates_made(UpdateVariant variant, size_t updates) {
   constexpr size_t kFew = 1000;
-  const bool waits = way == UpdateWay::naive || way == UpdateWay::lock || way == UpdateWay::atomics;
+  const bool waits = variant == UpdateVariant::naive || variant == UpdateVariant::lock ||
+                     variant == UpdateVariant::atomics;
   return waits ? std::min(updates, kFew) : updates;
 }
 
@@ -79,23 +80,23 @@ class Updates {
   using Array = shared_array<uint64_t, Layout>;
 
   /// At most `look_ahead` updates of a rank wait to be carried out; 0: any number.
-  static Result<Updates> create(const Array& array, UpdateWay way, size_t look_ahead,
+  static Result<Updates> create(const Array& array, UpdateVariant variant, size_t look_ahead,
                                 const UpdateOptions& options) {
     STRIPLINE_ASSIGN_OR_RETURN(auto lock, global_lock::create(array.context()));
-    return Updates(array, way, look_ahead, options, std::move(lock));
+    return Updates(array, variant, look_ahead, options, std::move(lock));
   }
 
   /// Collective; all updates are carried out when it returns. As many keys on every rank.
   void run(std::span<const uint64_t> keys) {
-    switch (way_) {
-      case UpdateWay::naive:
+    switch (variant_) {
+      case UpdateVariant::naive:
         count_work(keys.size());
         for (const uint64_t key : keys) {
           const uint64_t cell = exclusive_cell(key);
           array_.write(cell, Op{}(array_.read(cell), Kernel::value(key)));
         }
         break;
-      case UpdateWay::lock:
+      case UpdateVariant::lock:
         count_work(keys.size());
         for (const uint64_t key : keys) {
           const uint64_t cell = Kernel::cell(key, array_.size());
@@ -103,7 +104,7 @@ class Updates {
           array_.write(cell, Op{}(array_.read(cell), Kernel::value(key)));
         }
         break;
-      case UpdateWay::atomics:
+      case UpdateVariant::atomics:
         count_work(keys.size());
         for (const uint64_t key : keys) {
           const auto cell = array_.global(Kernel::cell(key, array_.size()));
@@ -115,7 +116,7 @@ class Updates {
           }
         }
         break;
-      case UpdateWay::by_hand: {
+      case UpdateVariant::by_hand: {
         constexpr size_t kRound = size_t{1} << 16;
         const size_t round = look_ahead_ == 0 ? kRound : look_ahead_;
         for (size_t i = 0; i < keys.size(); i += round) {
@@ -123,11 +124,11 @@ class Updates {
         }
         break;
       }
-      case UpdateWay::tuned:
+      case UpdateVariant::tuned:
         collect(keys);
         ++epochs_;
         return;
-      case UpdateWay::sequential:
+      case UpdateVariant::sequential:
         return;  // not over an array that is shared
     }
     array_.context().barrier();
@@ -139,14 +140,15 @@ class Updates {
 
   /// The cell that an update of this rank really changes.
   uint64_t cell_of(uint64_t key) const {
-    return way_ == UpdateWay::naive ? exclusive_cell(key) : Kernel::cell(key, array_.size());
+    return variant_ == UpdateVariant::naive ? exclusive_cell(key)
+                                            : Kernel::cell(key, array_.size());
   }
 
  private:
-  Updates(const Array& array, UpdateWay way, size_t look_ahead, const UpdateOptions& options,
-          global_lock lock)
+  Updates(const Array& array, UpdateVariant variant, size_t look_ahead,
+          const UpdateOptions& options, global_lock lock)
       : array_(array),
-        way_(way),
+        variant_(variant),
         look_ahead_(look_ahead),
         lock_(std::move(lock)),
         atomics_(array.context()),
@@ -198,7 +200,7 @@ class Updates {
   static constexpr size_t kCountedKeys = 4096;
 
   Array array_;
-  UpdateWay way_;
+  UpdateVariant variant_;
   size_t look_ahead_;
   global_lock lock_;
   atomic_domain<uint64_t> atomics_;

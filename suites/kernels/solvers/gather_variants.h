@@ -24,13 +24,13 @@
 
 namespace stripline::suites {
 
-enum class GatherWay : uint8_t {
+enum class GatherVariant : uint8_t {
   whole,      ///< every rank's whole part, one after the other, between barriers
   inspector,  ///< what is needed, waited for, and then read in the order of the index
   reordered,  ///< the same, read as it arrives: this rank's own elements first
   ring,       ///< the same, read owner by owner, beginning with the rank before this one
 };
-GatherWay gather_way_of(const experiment::Point& point);
+GatherVariant gather_variant_of(const experiment::Point& point);
 
 /// What the program does with each element that it reads, for clocks that go by what is declared.
 struct WorkOfRead {
@@ -47,14 +47,14 @@ class RepeatedReads {
 
   /// Collective. `x` lies in one block on each rank. Errors as GatherPlan::create().
   static Result<RepeatedReads> create(const Array& x, std::span<const uint64_t> index,
-                                      GatherWay way, const WorkOfRead& work) {
-    RepeatedReads made(x, way, work);
-    if (way == GatherWay::whole) {
+                                      GatherVariant variant, const WorkOfRead& work) {
+    RepeatedReads made(x, variant, work);
+    if (variant == GatherVariant::whole) {
       made.index_.assign(index.begin(), index.end());
       made.copy_.resize(x.size());
     } else {
       GatherOptions options;
-      if (way == GatherWay::ring) options.order = GatherOrder::ring;
+      if (variant == GatherVariant::ring) options.order = GatherOrder::ring;
       STRIPLINE_ASSIGN_OR_RETURN(GatherPlan<T> plan, GatherPlan<T>::create(x, index, options));
       made.plan_.emplace(std::move(plan));
     }
@@ -65,7 +65,7 @@ class RepeatedReads {
   /// now. Their owners may change them when it has returned.
   template <typename Body>
   void for_each(Body&& body) {
-    if (way_ == GatherWay::whole) {
+    if (variant_ == GatherVariant::whole) {
       waiting([&] { read_whole(); });
       for (size_t i = 0; i < index_.size(); ++i) body(i, copy_[index_[i]]);
       done(index_.size());
@@ -73,7 +73,7 @@ class RepeatedReads {
       return;
     }
     plan_->start(x_);
-    if (way_ == GatherWay::inspector) {
+    if (variant_ == GatherVariant::inspector) {
       waiting([&] { plan_->wait(); });
       for (size_t i = 0; i < plan_->size(); ++i) body(i, (*plan_)[i]);
       done(plan_->size());
@@ -95,8 +95,8 @@ class RepeatedReads {
   double inspection_s() const { return plan_ ? plan_->statistics().inspection_s : 0; }
 
  private:
-  RepeatedReads(const Array& x, GatherWay way, const WorkOfRead& work)
-      : x_(x), way_(way), work_(work) {}
+  RepeatedReads(const Array& x, GatherVariant variant, const WorkOfRead& work)
+      : x_(x), variant_(variant), work_(work) {}
 
   Context& context() const { return x_.context(); }
 
@@ -135,7 +135,7 @@ class RepeatedReads {
   }
 
   Array x_;
-  GatherWay way_;
+  GatherVariant variant_;
   WorkOfRead work_;
   std::vector<uint64_t> index_;
   std::vector<T> copy_;

@@ -1,4 +1,4 @@
-#include "suites/kernels/indirect/indirect_ways.h"
+#include "suites/kernels/indirect/indirect_variants.h"
 
 #include <algorithm>
 #include <string>
@@ -18,14 +18,14 @@ experiment::Factor keeps_factor() {
 
 }  // namespace
 
-IndirectWay indirect_way_of(const experiment::Point& point) {
-  if (point.variant == "naive") return IndirectWay::naive;
-  return point.variant == "separate" ? IndirectWay::separate : IndirectWay::tuned;
+IndirectVariant indirect_variant_of(const experiment::Point& point) {
+  if (point.variant == "naive") return IndirectVariant::naive;
+  return point.variant == "separate" ? IndirectVariant::separate : IndirectVariant::tuned;
 }
 
 IndirectOptions indirect_options_of(const experiment::Point& point, bool any_order) {
   IndirectOptions options{.any_order = any_order};
-  if (indirect_way_of(point) == IndirectWay::naive) {
+  if (indirect_variant_of(point) == IndirectVariant::naive) {
     options.block = 0;
   } else if (const size_t block = size_param(point, kBlockFactor); block > 0) {
     options.block = block;

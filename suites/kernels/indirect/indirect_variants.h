@@ -19,12 +19,12 @@
 namespace stripline::suites {
 
 /// Variants of these names; those of a kernel are some of them.
-enum class IndirectWay : uint8_t {
+enum class IndirectVariant : uint8_t {
   naive,     ///< one by one, a read for each member
   separate,  ///< as the planner says, a read for each member
   tuned,     ///< the same, all members by one read
 };
-IndirectWay indirect_way_of(const experiment::Point& point);
+IndirectVariant indirect_variant_of(const experiment::Point& point);
 IndirectOptions indirect_options_of(const experiment::Point& point, bool any_order = false);
 
 /// For variant fine_region of kernels that have it.
