@@ -157,7 +157,8 @@ class Agent::Impl {
             stay_.leaving(),
             options_.cluster,
             models(),
-            description_.max_ranks};
+            description_.max_ranks,
+            model_orders_.installing()};
   }
 
   std::optional<std::map<std::string, std::string>> models() const {
@@ -166,10 +167,11 @@ class Agent::Impl {
   }
 
   Heartbeat heartbeat() {
-    if (measuring()) return {runner_->id(), stay_.leaving()};
+    const bool installing = model_orders_.installing();
+    if (measuring()) return {runner_->id(), stay_.leaving(), std::nullopt, installing};
     // Servers may want to hear of agents more often than is worth a look.
     if (steady_seconds() >= next_look_s_) look_at_host();
-    return {{}, stay_.leaving(), host_load_};
+    return {{}, stay_.leaving(), host_load_, installing};
   }
 
   void look_at_host() {
@@ -268,11 +270,14 @@ class Agent::Impl {
   // None is begun while it measures: the server offers nothing to an agent that it has given a run,
   // but an order may have come meanwhile.
   void follow_model_orders() {
+    const bool was_installing = model_orders_.installing();
     for (ModelAck& answer : model_orders_.follow(!measuring())) {
       if (answer.applied) reports_.listen();
       // Without a session the model is offered again.
       if (session_.live()) link_.send(std::move(answer));
     }
+    // At once, as the server may be about to give out a run, or waits to do so.
+    if (model_orders_.installing() != was_installing && session_.live()) link_.send(heartbeat());
   }
 
   // Reports would disturb a measurement. One at a time, once the one before has been sent: any user
@@ -387,7 +392,7 @@ class Agent::Impl {
     // The server decides by the host's load whether the next run begins at once: it comes first.
     if (update != nullptr && update->state == AssignmentUpdate::State::finished) {
       look_at_host();
-      link_.send(Heartbeat{runner_->id(), stay_.leaving(), host_load_});
+      link_.send(Heartbeat{runner_->id(), stay_.leaving(), host_load_, model_orders_.installing()});
     }
     link_.send(tell.message);
   }

@@ -34,6 +34,10 @@ class ModelOrders {
   /// the answers to the offers that have been carried out, or rejected, since the last call.
   std::vector<ModelAck> follow(bool may_begin);
 
+  /// True from the follow() that begins to install settings of another runtime, or to take them
+  /// away, to the one that finds it over.
+  bool installing() const { return beside_.runs(); }
+
  private:
   template <typename Order>
   void begin(const Order& order);

@@ -57,17 +57,28 @@ TEST_F(ModelOrdersTest, WhatIsWithdrawnIsTakenAwayWithoutAnAnswer) {
 TEST_F(ModelOrdersTest, SettingsAreInstalledBesideTheLoopAndLaterOrdersWait) {
   orders_.add(HeldTune::offer());
   orders_.add(unwanted("1"));
+  EXPECT_FALSE(orders_.installing());
   EXPECT_TRUE(orders_.follow(true).empty());
+  EXPECT_TRUE(orders_.installing());
   EXPECT_TRUE(orders_.follow(true).empty());
   EXPECT_EQ(woken_.load(), 0);
   tune_.release();
   ASSERT_TRUE(eventually([this] { return woken_ == 1; }, kLimit_s));
+  EXPECT_TRUE(orders_.installing()) << "its end has not been noted";
   const auto answers = orders_.follow(false);
+  EXPECT_FALSE(orders_.installing());
   ASSERT_EQ(answers.size(), 1U);
   EXPECT_EQ(answers[0].version, HeldTune::offer().version);
   EXPECT_TRUE(answers[0].applied) << answers[0].reason;
   EXPECT_TRUE(find_pushed_model({folder_.path()}, HeldTune::fabric()));
   EXPECT_EQ(orders_.follow(true).size(), 1U);
+}
+
+TEST_F(ModelOrdersTest, WithdrawalsArePassedOverWithoutAFolder) {
+  ModelOrders without("", tune_.options(), node_, [] {});
+  without.add(ModelWithdrawal{HeldTune::fabric(), "0123456789ab", "stale"});
+  EXPECT_TRUE(without.follow(true).empty());
+  EXPECT_FALSE(without.installing());
 }
 
 }  // namespace
