@@ -17,11 +17,13 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include "agent/testing/held_tune.h"
 #include "base/clock.h"
 #include "base/exit_codes.h"
 #include "base/report_socket.h"
 #include "base/testing/processes.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/tuning.h"
 #include "stripline/v1/agents.grpc.pb.h"
 #include "stripline/v1/common.pb.h"
 
@@ -193,6 +195,18 @@ v1::ServerMessage group_ready(uint32_t ranks, uint64_t fence = 1) {
   return message;
 }
 
+v1::ServerMessage settings_offer() {
+  const ModelOffer offer = HeldTune::offer();
+  v1::ServerMessage message;
+  v1::ModelOffer& wire = *message.mutable_model_offer();
+  wire.set_version(offer.version);
+  wire.set_sha256(offer.sha256);
+  wire.set_label(offer.label);
+  wire.set_fabric(offer.fabric);
+  wire.set_content(*offer.content);
+  return message;
+}
+
 v1::ServerMessage cancel(uint64_t fence = 1) {
   v1::ServerMessage message;
   message.mutable_cancel_assignment()->set_assignment(kAssignment);
@@ -205,9 +219,8 @@ v1::ServerMessage cancel(uint64_t fence = 1) {
 class RunningAgent {
  public:
   explicit RunningAgent(const std::string& server, const StayLimits& stay = {},
-                        const std::string& models_folder = "")
-      : agent_(make_options(server, stay, models_folder),
-               *describe_node(program("agent_scripted_worker"), 10)),
+                        const std::string& models_folder = "", const TargetOptions& targets = {})
+      : agent_(make_options(server, stay, models_folder, targets), describe(targets)),
         thread_([this] { exit_code_ = agent_.run(); }) {}
   ~RunningAgent() {
     if (thread_.joinable()) stop();
@@ -225,16 +238,25 @@ class RunningAgent {
 
  private:
   static AgentOptions make_options(const std::string& server, const StayLimits& stay,
-                                   const std::string& models_folder) {
+                                   const std::string& models_folder, const TargetOptions& targets) {
     AgentOptions options;
     options.stay = stay;
     options.models_folder = models_folder;
+    options.targets = targets;
     options.servers = *parse_servers(server);
     options.node = "a";
     options.worker = program("agent_scripted_worker");
     options.version = "0.1.0";
     options.session.refusal_patience_s = 0.3;
     return options;
+  }
+
+  static Description describe(const TargetOptions& targets) {
+    Description description = *describe_node(program("agent_scripted_worker"), 10);
+    for (const auto& [target, folder] : targets.folders) {
+      description.fabrics.push_back(experiment::settings_fabric(target));
+    }
+    return description;
   }
 
   int exit_code_ = -1;
@@ -317,6 +339,41 @@ TEST(Agent, AFloodOfReportsNeitherStopsItNorReachesTheServer) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   EXPECT_LE(static_cast<double>(std::ranges::count_if(received, is_report)), 1 + seconds);
   EXPECT_EQ(agent.stop(), kExitOk);
+}
+
+bool is_heartbeat(const v1::AgentMessage& message) { return message.has_heartbeat(); }
+
+TEST(Agent, SaysAtOnceThatItInstallsSettingsAndThatItHasDoneSo) {
+  const TempFolder models;
+  const HeldTune tune;
+  FakeServer server;
+  server.heartbeat_every(1000);  // none comes for another reason
+  RunningAgent agent(server.address(), {}, models.path().string(), tune.options());
+  EXPECT_FALSE(server.wait_for_hello().installing());
+  server.send(settings_offer());
+  EXPECT_TRUE(server.wait_for(is_heartbeat).heartbeat().installing());
+  const size_t before = server.count();
+  tune.release();
+  const auto is_ack = [](const auto& message) { return message.has_model_ack(); };
+  EXPECT_EQ(server.wait_for(is_ack, before).model_ack().state(), v1::ModelAck::APPLIED);
+  const v1::AgentMessage over = server.wait_for(is_heartbeat, before);
+  EXPECT_TRUE(over.has_heartbeat());
+  EXPECT_FALSE(over.heartbeat().installing());
+  EXPECT_EQ(agent.stop(), kExitOk);
+}
+
+TEST(Agent, SaysInItsNextSessionThatItStillInstalls) {
+  const TempFolder models;
+  const HeldTune tune;
+  FakeServer server;
+  RunningAgent agent(server.address(), {}, models.path().string(), tune.options());
+  server.wait_for_hello();
+  server.send(settings_offer());
+  EXPECT_TRUE(server.wait_for(is_heartbeat).heartbeat().installing());
+  const size_t before = server.count();
+  server.drop();
+  EXPECT_TRUE(server.wait_for_hello(before).installing());
+  tune.release();
 }
 
 TEST(Agent, MeasuresAndDeliversEverySample) {

@@ -134,6 +134,34 @@ TEST_F(FleetTest, AnAgentThatLeavesIsNotToBlame) {
   EXPECT_FALSE(was_said(events, "attempt"));
 }
 
+TEST_F(FleetTest, ANodeThatInstallsSettingsGetsNoRunUntilItHasDoneSo) {
+  v1::Hello hello = test_hello("b");
+  hello.set_installing(true);
+  AgentClient b(address_, hello);
+  add("a");
+  ASSERT_TRUE(connected({"a", "b"}));
+  EXPECT_EQ(node_state("nodes/b"), v1::Node::BUSY);
+  ASSERT_TRUE(eventually([&] {
+    b.heartbeat();
+    return node_state("nodes/b") == v1::Node::IDLE;
+  }));
+  v1::AgentMessage installing;
+  installing.mutable_heartbeat()->set_installing(true);
+  ASSERT_TRUE(eventually([&] {
+    b.send(installing);
+    return node_state("nodes/b") == v1::Node::BUSY;
+  }));
+  const std::string name = created(small_spec()).name();
+  ASSERT_TRUE(eventually([&] {
+    b.send(installing);
+    return get(name).message().find("waits for free nodes") != std::string::npos;
+  }));
+  b.heartbeat();
+  EXPECT_TRUE(b.receive(v1::ServerMessage::kAssignment));
+  v1::Campaign campaign;
+  EXPECT_TRUE(cancel(name, campaign).ok());
+}
+
 TEST_F(FleetTest, HoldsOutliveTheServer) {
   add("a");
   ASSERT_TRUE(connected({"a"}));

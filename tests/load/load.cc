@@ -8,7 +8,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -21,12 +20,10 @@
 #include <CLI/CLI.hpp>
 #include <grpcpp/grpcpp.h>
 
-#include "agent/assignment_runner.h"
 #include "agent/description.h"
 #include "base/command_line.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
-#include "base/json.h"
 #include "base/pki/certificate.h"
 #include "base/pki/secret_file.h"
 #include "base/pki/token.h"
@@ -35,14 +32,13 @@
 #include "base/testing/processes.h"
 #include "base/whole_file.h"
 #include "optimizer/experiment/json.h"
-#include "proto/agent_protocol/wire.h"
 #include "server/clock.h"
 #include "server/process/initialise.h"
 #include "server/security/authority.h"
 #include "stripline/v1/access.grpc.pb.h"
-#include "stripline/v1/agents.pb.h"
 #include "stripline/v1/campaigns.grpc.pb.h"
 #include "stripline/v1/fleet.grpc.pb.h"
+#include "tests/load/agent_time.h"
 #include "tests/load/campaign_request.h"
 #include "tests/load/campaign_source.h"
 #include "tests/load/load_agent.h"
@@ -94,52 +90,6 @@ double cpu_s(pid_t pid) {
 double percentile(const std::vector<double>& sorted, double share) {
   if (sorted.empty()) return 0;
   return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
-}
-
-// Processor time that an agent takes for a million samples: from what its worker writes to what is
-// sent, without the connection.
-double agent_s_per_million(uint32_t samples_per_point) {
-  experiment::Assignment work;
-  work.name = "campaigns/c1/runs/1";
-  work.fabric = "tcp";
-  work.ranks = 2;
-  work.deadline_s = 60;
-  work.points = {{kExperiment, "only", {{"n", int64_t{1}}}}};
-  const Json point = experiment::to_json(made_up(work.points[0], 1, samples_per_point));
-  const std::string line = Json{{"type", "samples"}, {"series", Json::array({point})}}.dump();
-  const auto text = std::make_shared<const std::string>(experiment::to_json(work).dump());
-  Assignment given;
-  given.id = {work.name, 1};
-  given.lease_s = 10;
-  given.assignment_json = text;
-  given.ranks = {0};
-  given.rank_nodes = {"a", "b"};
-  given.join_timeout_s = 60;
-  given.job_id = "load";
-  agent::AssignmentRunner runner(given, "a");
-  runner.start(0);
-  constexpr uint64_t kSamples = 1'000'000;
-  const auto thread_s = [] {
-    timespec time{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  };
-  size_t bytes = 0;
-  uint64_t sent = 0;
-  const double begin_s = thread_s();
-  for (uint64_t samples = 0; samples < kSamples; samples += samples_per_point) {
-    runner.on_worker_line(0, 0, line);
-    runner.flush();
-    for (const agent::Action& action : runner.take_actions()) {
-      const auto* message = std::get_if<agent::TellServer>(&action);
-      if (message == nullptr || !std::holds_alternative<SampleBatch>(message->message)) continue;
-      bytes += to_wire(message->message).SerializeAsString().size();
-      runner.on_ack(++sent);
-    }
-  }
-  const double took_s = thread_s() - begin_s;
-  if (bytes < line.size()) give_up("an agent does not pass samples on");
-  return took_s;
 }
 
 class Load {
@@ -589,7 +539,8 @@ class Load {
         "a million samples               %8.2f s of the server's processor time, %.2f s of an "
         "agent's\n",
         1e6 * steady_server_s_ / static_cast<double>(std::max<uint64_t>(1, steady_samples_)),
-        agent_s_per_million(options_.pace.samples_per_point));
+        agent_s_per_million({kExperiment, "only", {{"n", int64_t{1}}}},
+                            options_.pace.samples_per_point));
     std::printf(
         "bytes in the store              %8.1f MiB, %.1f for each sample\n",
         static_cast<double>(stored_bytes()) / (1 << 20),

@@ -204,7 +204,7 @@ Snapshot CampaignSteps::take_snapshot(double now_s) {
     if (session.leaving) continue;
     NodeSnapshot node;
     node.name = session.record.name;
-    node.free = !session.holding;
+    node.free = !session.holding && !session.installing;
     node.cluster = session.record.cluster;
     node.switches = switches_of(session.record.fingerprint);
     node.failures = state_.health.failures(node.name, now_s);

@@ -32,7 +32,7 @@ namespace stripline::server {
 /// A node with an open session.
 struct NodeSnapshot {
   std::string name;
-  bool free = true;  ///< Holds no assignment, nor is it still ending one.
+  bool free = true;  ///< Holds no assignment, nor is it still ending one, or installs settings.
   std::shared_ptr<const std::set<std::string>> fabrics;
   /// Name and version.
   std::shared_ptr<const std::set<std::pair<std::string, int64_t>>> experiments;

@@ -239,6 +239,7 @@ Answer<uint64_t> AgentSessions::open_session(const Hello& hello, std::shared_ptr
   session.last_heard_s = steady_seconds();
   if (hello.available_s > 0) session.available_until_s = session.last_heard_s + hello.available_s;
   session.leaving = hello.leaving;
+  session.installing = hello.installing;
   state_.meters.count(Meters::Counter::sessions_opened);
   Session& stored = state_.sessions.add(std::move(session));
   spdlog::info("{} connected (agent {}, {} fabrics, {} experiments)", node_name(hello.node),
@@ -361,8 +362,10 @@ void AgentSessions::send_cancel(Session& session, const RunKey& run, uint64_t fe
 bool AgentSessions::handle(Session& session, const Heartbeat& heartbeat) {
   session.leaving = session.leaving || heartbeat.leaving;
   if (heartbeat.host_load) session.host_load = heartbeat.host_load;
-  // Campaigns may wait for it to become quiet.
-  const bool awaited = heartbeat.host_load && state_.waits.any_for_quiet();
+  const bool has_installed = session.installing && !heartbeat.installing;
+  session.installing = heartbeat.installing;
+  // Campaigns may wait for it to become quiet, or free.
+  const bool awaited = has_installed || (heartbeat.host_load && state_.waits.any_for_quiet());
   const auto run = parse_run_name(heartbeat.assignment.name);
   if (!run) return awaited;
   const std::string& node = session.record.name;

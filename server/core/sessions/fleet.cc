@@ -29,6 +29,7 @@ NodeView Fleet::view_of(NodeRecord record) {
   if (hold != state_.holds.end()) view.hold = hold->second;
   if (session != nullptr) {
     record.last_seen_unix_s = session->record.last_seen_unix_s;
+    view.installing = session->installing;
     if (session->holding) view.assignment = run_name(session->holding->run);
   }
   view.quarantine = state_.health.quarantine(record.name, steady_seconds());
