@@ -122,7 +122,9 @@ void CollectiveExecution::ended() {
   const double seconds = instruments_.fabric->now_s() - *begun_s_;
   if (instruments_.trace != nullptr) {
     instruments_.trace->note(
-        site_, hash_of(static_cast<uint64_t>(request_.operation), request_.bytes, request_.ranks),
+        site_,
+        stripline::hash_of(static_cast<uint64_t>(request_.operation), request_.bytes,
+                           request_.ranks),
         decide::choice_of<plan::CollectiveMechanism>(request_, *taken_, {.predicted_s = 0.0}),
         seconds,
         std::string(model::to_string(request_.operation)) + " of " +
