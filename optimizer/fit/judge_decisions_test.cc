@@ -247,6 +247,13 @@ TEST(JudgeDecisions, IndexedLoopsAreJudgedByTheBlocksThatTheyAreCarriedOutIn) {
   EXPECT_NEAR(std::expm1(judged.choices.front().over_untuned.front()),
               took.at(*chosen) / took.front() - 1, 0.01);
   EXPECT_EQ(untuned_alternative(times.problem, all), 0U);
+
+  // Larger blocks wait less often: without the whole loop the usual block is the largest.
+  EXPECT_EQ(*chosen, 0U);
+  ASSERT_EQ(number(times.problem.points.back(), "block"), 16384U);
+  const std::vector<size_t> with_whole = {0, 1, 2, 3, 4};
+  const bool in_one = number(times.problem.points.front(), "iterations") <= 4096;
+  EXPECT_EQ(chosen_alternative(compiled, times.problem, with_whole, 2), in_one ? 0U : 4U);
 }
 
 // What a model chooses, and what is done without one, of all alternatives.
