@@ -60,8 +60,8 @@ class Tune : public ::testing::Test {
     return run_program(std::move(argv), 300, environment(wrongs));
   }
   std::map<std::string, std::string> environment(const std::string& wrongs) const {
-    const std::string path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
-    return {{"PATH", (folder_ / "bin").string() + ":" + path},
+    const char* const path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
+    return {{"PATH", (folder_ / "bin").string() + ":" + (path == nullptr ? "" : path)},
             {"FAKE_OPENMPI", wrongs},
             {"FAKE_UCX", wrongs},
             {"FAKE_GASNET", wrongs},
