@@ -4,10 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <httplib.h>
-#include <map>
-#include <memory>
 #include <thread>
 #include <vector>
 

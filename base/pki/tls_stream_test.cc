@@ -2,7 +2,6 @@
 #include "base/pki/tls_stream.h"
 
 #include <chrono>
-#include <functional>
 #include <openssl/ssl.h>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
 #include "optimizer/report/curves_svg.h"
 
-#include <cmath>
 #include <regex>
 
 #include <gtest/gtest.h>

@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <functional>
 #include <random>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

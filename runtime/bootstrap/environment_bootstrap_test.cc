@@ -3,7 +3,6 @@
 #include <map>
 #include <string>
 #include <sys/socket.h>
-#include <thread>
 
 #include <gtest/gtest.h>
 

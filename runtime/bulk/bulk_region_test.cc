@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <numeric>
-#include <string>
 #include <utility>
 #include <vector>
 

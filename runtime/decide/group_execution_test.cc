@@ -1,6 +1,5 @@
 #include "runtime/decide/group_execution.h"
 
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

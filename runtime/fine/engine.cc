@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstring>
 #include <span>
-#include <string>
 #include <utility>
 
 #include <stripline/vis.h>

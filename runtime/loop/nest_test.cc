@@ -6,7 +6,6 @@
 #include <functional>
 #include <optional>
 #include <random>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <random>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstring>
-#include <string>
 
 namespace stripline::rma {
 

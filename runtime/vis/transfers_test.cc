@@ -10,7 +10,6 @@
 #include <functional>
 #include <numeric>
 #include <random>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>

@@ -2,8 +2,6 @@
 // goes away and comes back, and servers take turns.
 #include "server/store/postgres_store.h"
 
-#include <atomic>
-#include <chrono>
 #include <future>
 #include <optional>
 #include <thread>

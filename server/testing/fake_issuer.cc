@@ -5,7 +5,6 @@
 #include <httplib.h>
 #include <openssl/sha.h>
 #include <thread>
-#include <utility>
 
 #include "base/web/base64url.h"
 #include "base/web/url.h"

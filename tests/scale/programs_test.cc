@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <numeric>
 #include <ostream>
 #include <string>
 #include <vector>

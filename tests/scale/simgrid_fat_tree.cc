@@ -24,7 +24,6 @@
 //   message of ours waits for one that is not in transit through that link, and no flow is held up
 //   by a link that does not fill that one: both keep it busy to the end, and the ratio is 1.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <functional>

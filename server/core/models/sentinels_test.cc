@@ -1,7 +1,6 @@
 #include "server/core/models/sentinels.h"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
