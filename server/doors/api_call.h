@@ -79,9 +79,8 @@ Answer<int64_t> number_from(const http::Request& request, const std::string& nam
 /// What lists have in common. Problems: INVALID_FIELD.
 template <typename Request>
 std::optional<Problem> set_page(const http::Request& from, Request& request) {
-  const auto size = number_from(from, "page_size");
-  if (!size) return size.problem();
-  request.set_page_size(static_cast<int32_t>(std::min<int64_t>(*size, INT32_MAX)));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto size, number_from(from, "page_size"));
+  request.set_page_size(static_cast<int32_t>(std::min<int64_t>(size, INT32_MAX)));
   if (const auto token = from.query.find("page_token"); token != from.query.end()) {
     request.set_page_token(token->second);
   }

@@ -19,8 +19,7 @@ namespace stripline::server {
 namespace {
 
 Answer<model::TunedModel> model_of(Store& store, const ModelVersionRecord& version) {
-  const auto file = store.model_content(version.key);
-  if (!file.ok()) return file.error();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto file, store.model_content(version.key));
   if (version.validation && version.validation->judgement.settings) {
     return Problem{ErrorCode::failed_precondition,
                    "SETTINGS",
@@ -28,9 +27,8 @@ Answer<model::TunedModel> model_of(Store& store, const ModelVersionRecord& versi
                        "' holds settings of another runtime, which predict and decide nothing here",
                    {{"name", version_name(version.key)}}};
   }
-  auto model = model::parse_model(*file, version_name(version.key));
-  if (!model.ok()) return model.error();
-  return std::move(*model);
+  STRIPLINE_ASSIGN_OR_RETURN(auto model, model::parse_model(file, version_name(version.key)));
+  return model;
 }
 
 }  // namespace

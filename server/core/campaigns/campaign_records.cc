@@ -12,9 +12,8 @@
 namespace stripline::server {
 
 Answer<CampaignRecord> stored_campaign(Store& store, int64_t number) {
-  auto record = store.campaign(number);
-  if (!record.ok()) return record.error();
-  if (*record) return std::move(**record);
+  STRIPLINE_ASSIGN_OR_RETURN(auto record, store.campaign(number));
+  if (record) return std::move(*record);
   return campaign_not_found(campaign_name(number));
 }
 
