@@ -369,8 +369,6 @@ TEST(PlanNest, AStreamOfFewPlanesTakesWhatPlanStripSays) {
   EXPECT_GT(parts, 3);
 }
 
-// --- an exact schedule ---------------------------------------------------------------------------
-
 // Carries a plan out tile by tile, as runtime/loop/nest_engine.cc does: a processor that does one
 // thing after another, and a NIC. Peers do the same: where calls serve, each tile that is moved
 // comes with one to serve, while this rank waits for its own one if it has to.

@@ -111,8 +111,6 @@ class Litmus : public bootstrap::RanksTest {
   }
 };
 
-// --- strict accesses -----------------------------------------------------------------------------
-
 TEST_P(Litmus, MessagePassing) {
   EXPECT_EQ(seen({[](const Round& at, Registers&) {
                     at.write(at.x, 1);
@@ -306,8 +304,6 @@ TEST_P(Litmus, ALoopAfterAGetMaySeeWhatWasBefore) {
   }
 }
 
-// --- what else orders ----------------------------------------------------------------------------
-
 TEST_P(Litmus, AFenceCompletesWhatHasNoHandle) {
   EXPECT_EQ(seen({[](const Round& at, Registers&) {
                     at.delay();
@@ -378,8 +374,6 @@ TEST_P(Litmus, ABarrierOrdersAllAccesses) {
             0U);
 }
 
-// --- updates -------------------------------------------------------------------------------------
-
 // Both ranks use the same cell; x is on either rank in turn.
 TEST_P(Litmus, TheEndOfAnEpochCompletesAllUpdates) {
   const auto program = [](rank_t rank) {
@@ -413,8 +407,6 @@ TEST_P(Litmus, FlushedUpdatesComeBeforeAStrictWrite) {
                  [](const Registers& got) { return got.r[0] == 1 && got.r[1] == 0; }),
             0U);
 }
-
-// --- strict accesses by themselves ---------------------------------------------------------------
 
 // Between the phases of a barrier they wait for no one: the second rank arrives only after it has
 // seen what the first one writes.

@@ -210,8 +210,6 @@ TEST_P(SharedArray, PackedPointersWalkWithTheDistribution) {
 INSTANTIATE_TEST_SUITE_P(Fabrics, SharedArray, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
 
-// --- mistakes that end the job -------------------------------------------------------------------
-
 class SharedArrayDeathTest : public bootstrap::RanksDeathTest {};
 
 TEST_F(SharedArrayDeathTest, RanksThatDisagreeAboutTheLayout) {

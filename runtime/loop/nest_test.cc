@@ -34,8 +34,6 @@ using bootstrap::run_ranks;
 using plan::NestCandidate;
 using plan::Schedule;
 
-// --- index expressions ---------------------------------------------------------------------------
-
 TEST(IndexExpression, HasCoefficientsAndKnowsZeroAndOne) {
   const auto [i, j] = loop_indices<2>();
   const int64_t columns = 7;
@@ -54,8 +52,6 @@ TEST(IndexExpression, HasCoefficientsAndKnowsZeroAndOne) {
   EXPECT_EQ(difference.kKnown[0], Coefficient::one);
   EXPECT_EQ(difference.kKnown[1], Coefficient::any);  // 1 - 1, but that is not looked at
 }
-
-// --- nests as people write them ------------------------------------------------------------------
 
 std::vector<std::optional<NestCandidate>> candidates() {
   return {std::nullopt,
@@ -333,8 +329,6 @@ TEST_P(Nests, ReadAllBeforeTheyWriteWhereverTheDataAre) {
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
-// --- under a model -------------------------------------------------------------------------------
-
 // The first executions are timed, then the plan is made again; a nest within may take its place.
 TEST(NestsUnderAModel, ArePlannedTimedAndPlannedAgain) {
   const ModelFile file("nest_test");
@@ -543,8 +537,6 @@ TEST(NestsAccessByAccess, WriteInTheOrderOfTheAccesses) {
     ASSERT_TRUE(ran.ok()) << ran.error().message();
   }
 }
-
-// --- all of them ---------------------------------------------------------------------------------
 
 constexpr size_t kBytes = 4096;
 

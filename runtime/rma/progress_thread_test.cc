@@ -379,8 +379,6 @@ TEST(ProgressChoice, IsRefusedWhereItCannotBe) {
   EXPECT_NE(ran.error().message().find("STRIPLINE_PROGRESS='sometimes'"), std::string::npos);
 }
 
-// --- a peer that dies ----------------------------------------------------------------------------
-
 /// Where two processes, one forked from the other, leave their addresses.
 struct Board {
   struct Entry {

@@ -197,8 +197,6 @@ TEST_P(Collectives, MinimumMaximumAndIntegers) {
 INSTANTIATE_TEST_SUITE_P(Fabrics, Collectives, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
 
-// --- ranks that disagree -------------------------------------------------------------------------
-
 class CollectivesDeathTest : public bootstrap::RanksDeathTest {};
 
 TEST_F(CollectivesDeathTest, BarrierAgainstBroadcast) {

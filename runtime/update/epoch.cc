@@ -113,8 +113,6 @@ void Epoch::fail_patch(const grid_cell& corner, const grid_extent& patch, const 
                                       : ", but " + detail::not_within_text(corner, patch, grid))));
 }
 
-// --- filling -------------------------------------------------------------------------------------
-
 void Epoch::open_lane(rank_t target, uint32_t buffer) {
   filling_[target].buffer = buffer;
   detail::UpdateLane& lane = lanes_[target];
@@ -188,8 +186,6 @@ void Epoch::move_window(rank_t target, uint32_t window, CallSite site) {
   send(target);
   lanes_[target].window = window;
 }
-
-// --- sending -------------------------------------------------------------------------------------
 
 void Epoch::send(rank_t target) {
   detail::UpdateLane& lane = lanes_[target];
@@ -390,8 +386,6 @@ void Epoch::returned(rank_t target, uint32_t slot, uint32_t index) {
   if (buffer.target == target && buffer.slot == slot) buffer.slot = kNone;
 }
 
-// --- completion ----------------------------------------------------------------------------------
-
 void Epoch::complete() {
   for (rank_t i = 1; i <= ranks_; ++i) {
     const rank_t rank = (me_ + i) % ranks_;
@@ -409,8 +403,6 @@ void Epoch::complete() {
     checked_.clear();
   }
 }
-
-// --- hops ----------------------------------------------------------------------------------------
 
 // Flag in the numbers of flushes, beside the Onward.
 constexpr uint32_t kForOthers = uint32_t{1} << 16U;

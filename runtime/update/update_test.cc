@@ -381,8 +381,6 @@ TEST(UpdateBesideAProgressThread, TakesOwnCellsAndThoseOfOthersOneByOne) {
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
-// --- mistakes ------------------------------------------------------------------------------------
-
 class UpdateDeathTest : public bootstrap::RanksDeathTest {};
 
 TEST_F(UpdateDeathTest, NamesACellThatIsNotThere) {
@@ -573,8 +571,6 @@ TEST_F(UpdateDeathTest, OperatorsThatThrowAreNamedWithTheirCell) {
               "the operator of the UpdateEpoch of .*update_test.cc:[0-9]+ has thrown, for the cell "
               "of 8 bytes at offset 32 of rank 1: not thirteen");
 }
-
-// --- locating ------------------------------------------------------------------------------------
 
 TEST(Divisor, DividesAsTheProcessorDoes) {
   std::mt19937_64 random(1);

@@ -61,8 +61,6 @@ struct Times {
   double mean_s = 0;  // of all flows; of the emulator only where no rank has two
 };
 
-// --- the trees -----------------------------------------------------------------------------------
-
 struct Tree {
   const char* name;
   std::string file;
@@ -168,8 +166,6 @@ Load load_of(const Tree& tree, const Phases& phases) {
   for (const auto& flows : phases) add_phase(tree, flows, load);
   return load;
 }
-
-// --- the two programs ----------------------------------------------------------------------------
 
 Times emulate(const Tree& tree, Rank nodes, const Phases& phases) {
   Times times;
@@ -278,8 +274,6 @@ class Simulation {
   std::map<std::string, std::vector<sg::Host*>> hosts_;
   std::vector<std::function<void()>> jobs_;
 };
-
-// --- patterns ------------------------------------------------------------------------------------
 
 struct Pattern {
   std::string name;

@@ -556,8 +556,6 @@ TEST(OfiFabricTest, AccessBeyondTheSegmentEndsTheJob) {
             std::string::npos);
 }
 
-// --- connecting ---------------------------------------------------------------------------------
-
 TEST(OfiConnectTest, ASilentPeerIsNamedAtTheDeadline) {
   auto first = open_rank("tcp", 0, 2, 0, {});
   auto second = open_rank("tcp", 1, 2, 0, {});
