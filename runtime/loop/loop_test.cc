@@ -24,7 +24,6 @@ namespace {
 
 using bootstrap::fabrics_under_test;
 using bootstrap::group_on;
-using bootstrap::run_ranks;
 using plan::Reason;
 using plan::Schedule;
 
@@ -323,7 +322,7 @@ TEST(LoopOnOneNode, WorksInPlaceOnMappedMemory) {
   for (const auto& fabric : fabrics_under_test()) {
     if (fabric.same_node == "mapped") mapped = fabric;
   }
-  const Status ran = run_ranks(group_on(mapped, 2), [](Context& context) {
+  bootstrap::on_ranks(group_on(mapped, 2), [](Context& context) {
     constexpr size_t kCount = 1000;
     ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<double>(kCount));
     const auto theirs = context.on_rank(mine, 1 - context.rank_me());
@@ -348,7 +347,6 @@ TEST(LoopOnOneNode, WorksInPlaceOnMappedMemory) {
     EXPECT_EQ(wrong, 0U);
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST_P(Loop, BodiesMayContainLoopsAndMayThrow) {

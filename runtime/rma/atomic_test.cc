@@ -16,7 +16,6 @@ namespace {
 
 using bootstrap::fabrics_under_test;
 using bootstrap::group_on;
-using bootstrap::run_ranks;
 
 struct Case {
   bootstrap::FabricUnderTest fabric;
@@ -44,12 +43,11 @@ class Atomic : public ::testing::TestWithParam<Case> {
  protected:
   void on_ranks(rank_t ranks, const std::function<void(Context&, AtomicPath)>& body) {
     const AtomicPath path = GetParam().path;
-    const Status ran = run_ranks(group_on(GetParam().fabric, ranks), [&](Context& context) {
+    bootstrap::on_ranks(group_on(GetParam().fabric, ranks), [&](Context& context) {
       if (path == AtomicPath::message || has_own_atomics(context)) {
         body(context, path);
       }
     });
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
   }
 };
 
@@ -202,14 +200,13 @@ struct CaseLabel {
 };
 TEST(AtomicDomain, PicksThePathThatAllRanksShare) {
   for (const auto& fabric : bootstrap::fabrics_under_test()) {
-    const Status ran = run_ranks(group_on(fabric, 2), [&](Context& context) {
+    bootstrap::on_ranks(group_on(fabric, 2), [&](Context& context) {
       // Where memory is mapped, the CPU is faster than any provider.
       const atomic_domain<int64_t> domain(context);
       EXPECT_EQ(domain.path(), fabric.same_node == "mapped" || !has_own_atomics(context)
                                    ? AtomicPath::message
                                    : AtomicPath::provider);
     });
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
   }
 }
 
@@ -217,13 +214,12 @@ TEST(AtomicDomain, IsByTheMethodThatARuleForces) {
   for (const auto& fabric : bootstrap::fabrics_under_test()) {
     bootstrap::ThreadGroupOptions group = group_on(fabric, 2);
     group.context.tuning = "atomic:*:message";
-    const Status ran = run_ranks(group, [](Context& context) {
+    bootstrap::on_ranks(group, [](Context& context) {
       EXPECT_EQ(atomic_domain<int64_t>(context).path(), AtomicPath::message);
       if (!has_own_atomics(context)) return;
       // What the program says counts more.
       EXPECT_EQ(atomic_domain<int64_t>(context, AtomicPath::provider).path(), AtomicPath::provider);
     });
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
   }
 }
 

@@ -307,7 +307,7 @@ TEST(Injection, TakesNoMoreQueuesThanTheSitePermits) {
 TEST(Injection, IsObservedInDebugMode) {
   auto options = injecting_on({"tcp", "tcp", "real"}, 2);
   options.context.debug = true;
-  const Status ran = bootstrap::run_ranks(options, [](Context& context) {
+  bootstrap::on_ranks(options, [](Context& context) {
     ASSERT_OK_AND_ASSIGN(const auto window, context.new_symmetric_array<uint64_t>(2 * kWindow));
     context.barrier();
     injection_context mine = opened(context);
@@ -316,7 +316,6 @@ TEST(Injection, IsObservedInDebugMode) {
                 3);
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST(Injection, IsForRanksThatHaveSaidSo) {
@@ -324,12 +323,11 @@ TEST(Injection, IsForRanksThatHaveSaidSo) {
     auto options = group_on(fabric, 1);
     options.context.threads = threads;
     ErrorCode code = ErrorCode::internal;
-    const Status ran = bootstrap::run_ranks(options, [&](Context& context) {
+    bootstrap::on_ranks(options, [&](Context& context) {
       const auto result = injection_context::open(context);
       ASSERT_FALSE(result.ok());
       code = result.error().code();
     });
-    EXPECT_TRUE(ran.ok());
     return code;
   };
   const FabricUnderTest tcp{"tcp", "tcp", "real"};

@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(Fabrics, RankFacts, ::testing::ValuesIn(bootstrap::fabr
 
 TEST(FetchedFacts, AreRefusedIfTheyAreNotWhatWasAnnounced) {
   const auto group = bootstrap::group_on(bootstrap::fabrics_under_test()[1], 2);
-  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+  bootstrap::on_ranks(group, [](Context& context) {
     fabric::Fabric& fabric = context.state().job.fabric();
     const std::span<std::byte> segment = fabric.segment();
     const auto left = leave_facts(facts_of("6.1"), segment);
@@ -116,7 +116,6 @@ TEST(FetchedFacts, AreRefusedIfTheyAreNotWhatWasAnnounced) {
     }
     context.barrier();
   });
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 // What a job of three ranks on tcp writes to standard error, with a model whose fingerprint has
