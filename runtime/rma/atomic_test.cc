@@ -7,6 +7,7 @@
 
 #include <stripline/atomic.h>
 
+#include "base/testing/assert_ok.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/rma/context_state.h"
@@ -54,15 +55,14 @@ class Atomic : public ::testing::TestWithParam<Case> {
 // One variable of a type between two others that must stay as they are.
 template <typename T>
 void check_type(Context& context, AtomicPath path) {
-  const auto mine = context.new_symmetric_array<T>(3);
-  ASSERT_TRUE(mine.ok());
+  ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<T>(3));
   const atomic_domain<T> domain(context, path);
   EXPECT_EQ(domain.path(), path);
-  std::fill_n(context.local(*mine), 3, T{7});
+  std::fill_n(context.local(mine), 3, T{7});
   context.barrier();
   if (context.rank_me() == 0) {
     for (const rank_t target : {rank_t{1}, rank_t{0}}) {
-      const global_ptr<T> place = context.on_rank(*mine, target) + 1;
+      const global_ptr<T> place = context.on_rank(mine, target) + 1;
       EXPECT_EQ(domain.load(place), T{7});
       EXPECT_EQ(domain.fetch_add(place, T{5}), T{7});
       domain.add(place, T{3}).wait();
@@ -161,10 +161,9 @@ TEST_P(Atomic, CompareAndSwapExcludes) {
   constexpr rank_t kRanks = 3;
   constexpr int kRounds = 20;
   on_ranks(kRanks, [](Context& context, AtomicPath path) {
-    const auto mine = context.new_symmetric_array<uint64_t>(2);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(2));
     const atomic_domain<uint64_t> domain(context, path);
-    const auto lock = context.on_rank(*mine, 0);
+    const auto lock = context.on_rank(mine, 0);
     const auto value = lock + 1;
     for (int round = 0; round < kRounds; ++round) {
       while (domain.compare_swap(lock, 0, context.rank_me() + 1) != 0) context.progress();
@@ -180,11 +179,10 @@ TEST_P(Atomic, CompareAndSwapExcludes) {
 
 TEST_P(Atomic, OperationsTakeTheirPath) {
   on_ranks(2, [](Context& context, AtomicPath path) {
-    const auto mine = context.new_symmetric_array<int64_t>(1);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<int64_t>(1));
     const atomic_domain<int64_t> domain(context, path);
     const auto before = context.state().job.fabric().traffic();
-    domain.fetch_add(context.on_rank(*mine, 1 - context.rank_me()), 1);
+    domain.fetch_add(context.on_rank(mine, 1 - context.rank_me()), 1);
     const auto after = context.state().job.fabric().traffic();
     EXPECT_EQ(after.atomics - before.atomics, path == AtomicPath::provider ? 1U : 0U);
     context.barrier();
