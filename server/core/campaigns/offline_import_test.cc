@@ -129,9 +129,7 @@ campaign::OfflineResults recorded(const std::filesystem::path& folder, const std
 
 TEST_F(OfflineImportTest, TheModelIsTheSameBitForBit) {
   start_agents();
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  const std::string name = created(spec).name();
+  const std::string name = created(model_spec()).name();
   const v1::Campaign online = watch(name).back().campaign();
   ASSERT_EQ(online.state(), v1::Campaign::SUCCEEDED) << online.message();
   const std::string model = fetched(online.model_version());
