@@ -189,9 +189,7 @@ int run(const Global& global, const Logout& /*command*/) {
   const auto servers = parse_servers(global.server);
   if (!servers.ok()) return print_error(servers.error());
   for (const HostAndPort& server : *servers) erased += contexts->servers.erase(server.text());
-  if (erased == 0) {
-    return print_error("not logged in to " + global.server, kExitUsage);
-  }
+  if (erased == 0) return print_error("not logged in to " + global.server, kExitUsage);
   if (contexts->server == global.server) contexts->server.clear();
   if (const Status written = write_contexts(*contexts); !written.ok()) {
     return print_error(written.error());

@@ -175,9 +175,7 @@ int run(const Global& global, const ModelFetch& command) {
   const auto fetched = service.fetch_model(
       command.name, have->value_or(""),
       command.accept_failed ? Service::Failed::accept : Service::Failed::refuse);
-  if (!fetched.ok()) {
-    return print_error(with_nearest_model(service, command.name, fetched.error()));
-  }
+  if (!fetched.ok()) return print_error(with_nearest_model(service, command.name, fetched.error()));
   const auto report = [&](const std::string& what, bool changed) {
     if (!fetched->withdrawn.empty()) {
       print_note("stripline: warning: " + short_name(fetched->version) +

@@ -155,9 +155,7 @@ int run(const Global& global, const ModelValidate& command) {
       command.campaigns.empty()
           ? service.call<v1::ModelVersion>(named<v1::GetModelVersionRequest>(command.name))
           : service.call<v1::ModelVersion>(request);
-  if (!version.ok()) {
-    return print_error(with_nearest_model(service, command.name, version.error()));
-  }
+  if (!version.ok()) return print_error(with_nearest_model(service, command.name, version.error()));
   return print_version(global, *version);
 }
 
@@ -166,9 +164,7 @@ int run(const Global& global, const ModelCheck& command) {
   // The label may move while sentinels are measured.
   const auto version =
       service.call<v1::ModelVersion>(named<v1::GetModelVersionRequest>(command.name));
-  if (!version.ok()) {
-    return print_error(with_nearest_model(service, command.name, version.error()));
-  }
+  if (!version.ok()) return print_error(with_nearest_model(service, command.name, version.error()));
   std::string campaign = command.campaign;
   if (campaign.empty()) {
     const auto model = service.call<v1::Model>(

@@ -195,9 +195,7 @@ void Epoch::send(rank_t target) {
   const bool merging_pays = draining_ || merges_worthwhile(lane);
   if (!draining_) see(target);
   count(target);
-  if (current_.method != plan::UpdateMethod::buffers) {
-    return send_singly(target);
-  }
+  if (current_.method != plan::UpdateMethod::buffers) return send_singly(target);
   if (target == me_) {
     // In the segment, as all that a lane takes.
     carry_out_by([&] {

@@ -77,9 +77,7 @@ Answer<v1::ListNodesResponse> list_nodes(Coordinator& coordinator, const Access&
 Answer<v1::Node> get_node(Coordinator& coordinator, const Access& access,
                           const v1::GetNodeRequest& request) {
   const auto name = parse_node_name(request.name());
-  if (!name) {
-    return invalid_field("name", "'" + request.name() + "' is not of the form nodes/NAME");
-  }
+  if (!name) return invalid_field("name", "'" + request.name() + "' is not of the form nodes/NAME");
   STRIPLINE_ASSIGN_OR_RETURN(const auto node, coordinator.fleet().node(*name));
   v1::Node message = to_wire(node);
   add_certificate_end(access, unix_seconds(), message);
@@ -88,9 +86,7 @@ Answer<v1::Node> get_node(Coordinator& coordinator, const Access& access,
 
 Answer<int64_t> campaign_number(const std::string& name) {
   const auto number = parse_campaign_name(name);
-  if (!number) {
-    return invalid_field("name", "'" + name + "' is not of the form campaigns/cNUMBER");
-  }
+  if (!number) return invalid_field("name", "'" + name + "' is not of the form campaigns/cNUMBER");
   return *number;
 }
 

@@ -87,9 +87,7 @@ Answer<v1::Token> revoke_token(Access& access, const Caller& caller,
 Answer<v1::RevokeNodeResponse> revoke_node(Access& access, const Caller& caller,
                                            const v1::RevokeNodeRequest& request) {
   const auto node = parse_node_name(request.name());
-  if (!node) {
-    return invalid_field("name", "'" + request.name() + "' is not of the form nodes/NAME");
-  }
+  if (!node) return invalid_field("name", "'" + request.name() + "' is not of the form nodes/NAME");
   STRIPLINE_RETURN_IF_ERROR(access.revoke_node(caller, *node, unix_seconds()));
   return v1::RevokeNodeResponse();
 }

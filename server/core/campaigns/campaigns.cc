@@ -291,9 +291,7 @@ Answer<CampaignView> Campaigns::label_campaign(int64_t number, std::vector<std::
 Answer<bool> Campaigns::delete_campaign(int64_t number, const std::string& actor) {
   const MutexLock lock(state_.mutex);
   STRIPLINE_ASSIGN_OR_RETURN(const auto record, stored_campaign(state_.store, number));
-  if (!is_final(record.state)) {
-    return has_not_ended(record, "'stripline campaign cancel' ends it");
-  }
+  if (!is_final(record.state)) return has_not_ended(record, "'stripline campaign cancel' ends it");
   STRIPLINE_ASSIGN_OR_RETURN(const auto versions, state_.store.versions_of(number));
   if (!versions.empty()) {
     return state_forbids(
