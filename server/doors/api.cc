@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/cut_text.h"
+#include "base/json.h"
 #include "base/pki/token.h"
 #include "dashboards/bundle.h"
 #include "optimizer/experiment/json.h"
@@ -65,10 +66,6 @@ int status_of(const Problem& problem) {
     default:
       return http::kInternalError;
   }
-}
-
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 // An option that is a share; 0 where it is not there, which stands for what is usual. Problems:
@@ -145,10 +142,10 @@ http::Response refused(const Problem& problem) {
   for (auto& [key, value] : metadata) value = cut_text(value, kLongestQuoteBytes);
   http::Response response;
   response.status = status_of(problem);
-  response.body = text_of({{"code", code},
-                           {"reason", problem.reason},
-                           {"message", cut_text(problem.message, kLongestMessageBytes)},
-                           {"metadata", metadata}});
+  response.body = dumped({{"code", code},
+                          {"reason", problem.reason},
+                          {"message", cut_text(problem.message, kLongestMessageBytes)},
+                          {"metadata", metadata}});
   if (const auto wait = problem.metadata.find("retry_after_s"); wait != problem.metadata.end()) {
     response.retry_after_s = static_cast<unsigned>(std::strtoul(wait->second.c_str(), nullptr, 10));
   }
@@ -158,7 +155,7 @@ http::Response refused(const Problem& problem) {
 Answer<http::Response> answered(const Result<Json>& json) {
   if (!json.ok()) return json.error();
   http::Response response;
-  response.body = text_of(*json);
+  response.body = dumped(*json);
   return response;
 }
 
@@ -310,7 +307,7 @@ class Api::ComparisonPieces final : public http::Pieces {
     for (const SpecDifference& one : compared_.differences) {
       differences.push_back({{"field", one.field}, {"baseline", one.a}, {"candidate", one.b}});
     }
-    return text + "], \"differences\": " + text_of(differences) + "}";
+    return text + "], \"differences\": " + dumped(differences) + "}";
   }
 
  private:
@@ -367,7 +364,7 @@ class Api::PointPieces final : public http::Pieces {
     for (const PointRecord& point : *points) {
       if (!first_) text += ",\n";
       first_ = false;
-      text += text_of(to_json(point));
+      text += dumped(to_json(point));
       from_ = point.place + 1;
     }
     ended_ = points->size() < kRowsAtOnce;

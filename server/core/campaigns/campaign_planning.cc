@@ -195,8 +195,7 @@ Answer<CampaignView> CampaignPlanning::create_campaign(const CampaignSpec& asked
     return invalid_field("request_id", "at most " + std::to_string(kMaxRequestId) + " bytes");
   }
   STRIPLINE_ASSIGN_OR_RETURN(const auto spec, complete_spec(asked));
-  const std::string digest =
-      sha256_hex(to_json(asked).dump(-1, ' ', false, Json::error_handler_t::replace));
+  const std::string digest = sha256_hex(dumped(to_json(asked)));
 
   // Plans have megabytes: they are made and written as text while agents are being served.
   const MutexLock planning(planning_);

@@ -60,8 +60,7 @@ void add_records(const CoreState& state, Draft& draft, const std::string& event)
     now.advised_budget_s = sufficient_budget_s(snapshot).value_or(0);
   }
   draft.changes.events.push_back(
-      {0, campaign.number, campaign.updated_unix_s, event,
-       to_json(now).dump(-1, ' ', false, Json::error_handler_t::replace)});
+      {0, campaign.number, campaign.updated_unix_s, event, dumped(to_json(now))});
 }
 
 void remember(CoreState& state, const Draft& draft) {

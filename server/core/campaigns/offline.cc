@@ -178,7 +178,7 @@ campaign::PlanBundle bundle_of(const CampaignRecord& record, const campaign::Rul
                                std::vector<experiment::Point> points) {
   campaign::PlanBundle bundle;
   if (record.number > 0) bundle.origin = campaign_name(record.number);
-  bundle.spec_json = to_json(record.spec).dump(-1, ' ', false, Json::error_handler_t::replace);
+  bundle.spec_json = dumped(to_json(record.spec));
   bundle.requirements = record.requirements;
   bundle.feeds_model = record.feeds_model;
   bundle.planned_run_s = record.planned_run_s;

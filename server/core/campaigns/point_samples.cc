@@ -15,9 +15,7 @@ namespace {
 // A batch has megabytes at most.
 constexpr size_t kBatchesAtOnce = 4;
 
-std::string quoted(const std::string& text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string quoted(const std::string& text) { return dumped(Json(text)); }
 
 }  // namespace
 
