@@ -32,7 +32,7 @@ TEST(ReportSocket, TakesReportsInTheirOrder) {
 
 TEST(ReportSocket, NobodyWaitsForAnAgentThatDoesNotRead) {
   const TempFolder folder;
-  ASSERT_OK(ReportSocket::listen(folder.path()));
+  ASSERT_OK_AND_ASSIGN(const auto socket, ReportSocket::listen(folder.path()));
   Status sent;
   for (int i = 0; sent.ok() && i < 100'000; ++i) sent = send_report({folder.path()}, "report");
   ASSERT_FALSE(sent.ok());
@@ -42,7 +42,7 @@ TEST(ReportSocket, NobodyWaitsForAnAgentThatDoesNotRead) {
 TEST(ReportSocket, OneProcessListensAndAnyUserMaySend) {
   const TempFolder folder;
   {
-    ASSERT_OK(ReportSocket::listen(folder.path()));
+    ASSERT_OK_AND_ASSIGN(const auto first, ReportSocket::listen(folder.path()));
     const auto second = ReportSocket::listen(folder.path());
     ASSERT_FALSE(second.ok());
     EXPECT_EQ(second.error().code(), ErrorCode::already_exists);

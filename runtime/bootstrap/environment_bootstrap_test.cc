@@ -48,7 +48,7 @@ TEST(Launched, JoinsItsJobOnce) {
        {"STRIPLINE_RANKS", "1"},
        {"STRIPLINE_JOB_ID", "job-8"},
        {"STRIPLINE_CONTROL_FD", std::to_string(sockets.second.get())}});
-  ASSERT_OK(from_environment());
+  ASSERT_OK_AND_ASSIGN(const auto first, from_environment());
   sockets.second.release();
   const auto second = from_environment();
   ASSERT_FALSE(second.ok());

@@ -444,7 +444,7 @@ TEST(Job, RanksGetCoresOfTheirOwnWhileThereAreEnough) {
   other.bind = Bind::core;
   other.claims_folder = folder.path().string();
   {
-    ASSERT_OK(Launcher::start(other));
+    ASSERT_OK_AND_ASSIGN(const auto beside, Launcher::start(other));
     EXPECT_EQ(cores_of_ranks(std::thread::hardware_concurrency(), Bind::core).back(), unbound[0]);
     EXPECT_NE(why_unbound.find("of which other jobs have"), std::string::npos) << why_unbound;
   }
