@@ -32,7 +32,7 @@ class Line {
     return number(name, "%.0f", std::round(kMillion * value) + 0.0);
   }
   Line& yes(std::string_view name, bool value) { return value ? word(name) : *this; }
-  /// Of a plan that was compared with a baseline.
+  /// The times of a plan that was compared with a baseline.
   template <typename Plan>
   Line& times(const Plan& plan) {
     return seconds("predicted", plan.predicted_s)
