@@ -280,7 +280,7 @@ class CommandsTest : public CommandsFixture {
 
   template <typename Action>
   int run(const Action& action) {
-    return outcome_of([&] { return exit_code_from(cli::run(global_, action)); });
+    return outcome_of([&] { return cli::run(global_, action); });
   }
 
   static std::string read(const std::filesystem::path& path) {

@@ -90,7 +90,7 @@ class OperationCommandsTest : public CommandsFixture {
 
   template <typename Action>
   int run(const Action& action) {
-    return outcome_of([&] { return exit_code_from(cli::run(global_, action)); });
+    return outcome_of([&] { return cli::run(global_, action); });
   }
 
   FakeOperations operations_;
