@@ -126,8 +126,6 @@ class Agent::Impl {
 
   bool measuring() const { return runner_ && !runner_->done(); }
 
-  // --- session --------------------------------------------------------------------------------
-
   void follow(const SessionStep& step) {
     if (step.log) {
       spdlog::log(step.log_is_warning ? spdlog::level::warn : spdlog::level::info, "{}", *step.log);
@@ -306,8 +304,6 @@ class Agent::Impl {
     return link_.local_address();
   }
 
-  // --- workers --------------------------------------------------------------------------------
-
   void abandon_run() {
     end_workers();
     runner_.reset();
@@ -434,8 +430,6 @@ class Agent::Impl {
     carry_out();
   }
 
-  // --- stopping -------------------------------------------------------------------------------
-
   bool stopping() const { return stop_code_.has_value(); }
 
   void leave_when_due(double now) {
@@ -470,8 +464,6 @@ class Agent::Impl {
     }
     if (!session_.live() || now >= *farewell_until_s_) exit_code_ = *stop_code_;
   }
-
-  // --- the loop -------------------------------------------------------------------------------
 
   int timeout_ms(double now) const {
     std::optional<double> next = session_.next_event_s();

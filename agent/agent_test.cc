@@ -6,7 +6,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <mutex>
@@ -21,6 +20,7 @@
 #include "base/clock.h"
 #include "base/exit_codes.h"
 #include "base/report_socket.h"
+#include "base/testing/assert_ok.h"
 #include "base/testing/processes.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/experiment/tuning.h"
@@ -602,9 +602,8 @@ class AgentProgram : public ::testing::Test {
                     program("agent_scripted_worker"),
                     "--log-level",
                     "warning"};
-    auto process = Subprocess::spawn(options);
-    ASSERT_TRUE(process.ok()) << process.error().message();
-    process_.emplace(std::move(*process));
+    ASSERT_OK_AND_ASSIGN(auto process, Subprocess::spawn(options));
+    process_.emplace(std::move(process));
     ASSERT_EQ(server_.wait_for_hello().node(), "a");
   }
 
@@ -623,9 +622,8 @@ bool gone(pid_t pid) {
 TEST_F(AgentProgram, IdleItEndsWithZeroOnSigterm) {
   start();
   process_->signal(SIGTERM);
-  const auto status = process_->wait(kPatience_s);
-  ASSERT_TRUE(status.ok());
-  EXPECT_EQ(status->exit_code, kExitOk) << status->describe();
+  ASSERT_OK_AND_ASSIGN(const auto status, process_->wait(kPatience_s));
+  EXPECT_EQ(status.exit_code, kExitOk) << status.describe();
 }
 
 TEST_F(AgentProgram, ItsWorkersDieWithIt) {
@@ -653,11 +651,9 @@ TEST_F(AgentProgram, WrongOptionsAreRefused) {
     SubprocessOptions options;
     options.argv = {program("stripline-agent")};
     options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
-    auto process = Subprocess::spawn(options);
-    ASSERT_TRUE(process.ok());
-    const auto status = process->wait(kPatience_s);
-    ASSERT_TRUE(status.ok());
-    EXPECT_EQ(status->exit_code, kExitUsage);
+    ASSERT_OK_AND_ASSIGN(auto process, Subprocess::spawn(options));
+    ASSERT_OK_AND_ASSIGN(const auto status, process.wait(kPatience_s));
+    EXPECT_EQ(status.exit_code, kExitUsage);
   }
 }
 

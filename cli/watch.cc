@@ -249,7 +249,7 @@ int outcome_exit_code(const v1::Campaign& campaign) {
   }
 }
 
-int watch_campaign(Service& service, const Global& global, const std::string& name) {
+Result<int> watch_campaign(Service& service, const Global& global, const std::string& name) {
   constexpr double kFirstNap_s = 0.2;
   constexpr double kMaxNap_s = 2;
   catch_interrupts();
@@ -294,7 +294,7 @@ int watch_campaign(Service& service, const Global& global, const std::string& na
     const bool worth_waiting = status.ok() || is_away(status.error());
     if (!worth_waiting || (!last && !status.ok())) {
       display.clear();
-      return print_error(status.error().message(), exit_code_for(status.error().code()));
+      return status.error();
     }
     if (!lost_since) {
       lost_since = Clock::now();

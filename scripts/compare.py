@@ -32,8 +32,6 @@ failures = []
 unmet = []
 
 
-# --- jobs ------------------------------------------------------------------------------------------
-
 def run_job(command, limit_s, environment=None, may_fail=False):
     """The JSON lines that a command prints within a time; libraries may print others among them."""
     done = subprocess.run(["timeout", "-k", "10", str(limit_s), *map(str, command)], text=True, stdout=subprocess.PIPE,
@@ -87,8 +85,6 @@ class Rounds:
         return ((key, list(rounds.values())) for key, rounds in self.cases.items())
 
 
-# --- what tables are made of -----------------------------------------------------------------------
-
 def median_us(rounds, system):
     """The median over the rounds that the system has taken part in, or "-"."""
     times = [one[system] for one in rounds if system in one]
@@ -141,8 +137,6 @@ def print_rounds(rounds, heads, cells_of, systems, ratios):
     print_table([*heads, *(f"{s} [us]" for s in systems), *(f"{a} / {b}" for a, b in ratios)],
                 [[*cells_of(*key), *(median_us(r, s) for s in systems), *(ratio(r, a, b) for a, b in ratios)] for key, r in rounds])
 
-
-# --- the runtime beside MPI ------------------------------------------------------------------------
 
 OURS_TCP = ["--fabric", "tcp", "--same-node", "network"]
 OURS_MAPPED = ["--fabric", "tcp", "--same-node", "mapped"]
@@ -217,8 +211,6 @@ def spmv(args):
     print(f"\nours / mpi: {mean:.3f} on average (criterion: at most {most:g}): {met(mean <= most)}.")
 
 
-# --- beside bale's conveyors -----------------------------------------------------------------------
-
 def build_conveyors(convey, work, runtime):
     """Conveyors on "mpi" or "shmem", and the program that times them, in WORK/RUNTIME."""
     compilers = {"mpi": ("mpicc", "mpicxx"), "shmem": ("oshcc", "oshc++")}[runtime]
@@ -284,8 +276,6 @@ def conveyors(args):
                  "their buffers [B]", "ours / conveyors"], rows)
     print_above("ours / conveyors", ratios, 1)
 
-
-# --- kernels on emulated networks, in virtual time, beside what papers report -----------------------
 
 class Kernels:
     """Runs of stripline-bench on an emulated network, whose times are exact."""
@@ -409,8 +399,6 @@ def updates(args):
     command = f"stripline-bench run kernel.KERNEL -n RANKS {' '.join(kernels.options)}"
     print(f"\nCommand of a row, with `--param` before each NAME=VALUE: `{command}`.")
 
-
-# --- blocking and single accesses: regions ----------------------------------------------------------
 
 # Kernels with single accesses, their parameters with 16 ranks and more, whether they can fetch again what was read, and
 # the least share of time that Chen (chapter 6) saves.
@@ -538,8 +526,6 @@ def region_choices(args):
               f"{met(mean <= 1.03 and max(of) <= 1.15)}.")
 
 
-# --- OpenSHMEM ---------------------------------------------------------------------------------------
-
 # Settings of UCX under Open MPI's OpenSHMEM: over TCP, or within a node.
 UCX_OF_SHMEM = {"tcp": ["-x", "UCX_TLS=tcp,self", "-x", "UCX_NET_DEVICES=lo"], "shm": ["-x", "UCX_TLS=posix,sysv,cma,self"]}
 # Rows of openshmem_times and those of stripline-compare that bare libfabric has: (operation, bytes) by its name of a row.
@@ -609,8 +595,6 @@ def openshmem(args):
             continue
         print_above(f"ours / {other}", ratios, most)
 
-
-# --- OpenSHMEM programs that are not changed ---------------------------------------------------------
 
 def accesses_ns(text):
     """{operation: nanoseconds of an access} of docs/examples/single_accesses.c; empty if it did not end well."""
@@ -763,8 +747,6 @@ def emulated(args):
         print_above(f"{other} / as it is", ratios, 1.02)
 
 
-# --- updates that a node shares ---------------------------------------------------------------------
-
 # What the rows of Su's tables are about, the kernel and its parameters.
 SHARED_UPDATES = [
     ("1,024 buckets", "shared_histogram", "distribution=uniform buckets=1024 updates=1048576"),
@@ -800,8 +782,6 @@ def shared_updates(args):
                      f"at most 1.05: {met(loss <= 1.05)}"])
     print_table(["updates", *(f">{one} [ns]" for one in columns), "best of the others", ">adaptive to it", "criterion"], rows)
 
-
-# --- launches of all systems in the same processes --------------------------------------------------
 
 def mca(**settings):
     return [word for name, value in settings.items() for word in ("--mca", name, str(value))]
@@ -911,8 +891,6 @@ def run_on_clock(args, profile, clock, launch, experiment):
     sys.exit("compare.py: an experiment failed five times in a row")
 
 
-# --- strategies of campaigns ------------------------------------------------------------------------
-
 # Whose recording a race may begin with: another machine, as like it as there is.
 PRIORS = {"tcp": "cloud-ethernet", "cloud-ethernet": "tcp", "shm": "modern-rdma", "modern-rdma": "power5-lapi",
           "power5-lapi": "modern-rdma", "opteron-vapi": "itanium-gm", "itanium-gm": "opteron-vapi"}
@@ -957,10 +935,6 @@ def replays(args):
                  ">within 3 %", ">random: slower", "criterion", "with a prior of", ">seconds", ">slower", ">within 3 %",
                  "criterion"], rows())
 
-
-# --- the command line -------------------------------------------------------------------------------
-
-# --- benchmarks of two builds -------------------------------------------------------------------------
 
 BENCHES = ["plan_strip_bench", "plan_nest_bench", "plan_vis_bench", "plan_update_bench", "loop_bench", "rma_bench"]
 

@@ -160,8 +160,6 @@ TEST(Tile, IsWithinAPieceOfADistributedArray) {
   EXPECT_EQ(obstacle(cut_up(nest, {.loop = 0, .granule = 1})), Obstacle::dependence);
 }
 
-// --- properties ----------------------------------------------------------------------------------
-
 using Memory = std::vector<uint8_t>;
 using Iteration = std::array<uint64_t, kMaxDepth>;
 

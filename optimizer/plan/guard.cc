@@ -43,8 +43,6 @@ size_t index(Guard::Method method) { return static_cast<size_t>(method); }
 
 }  // namespace
 
-// --- what is known -------------------------------------------------------------------------------
-
 Guard::Forecast Guard::tuned_forecast(double predicted_s, double baseline_s, double gain_low) {
   if (!(predicted_s > 0) || !(baseline_s > 0)) return {};
   const double high_s = std::max(predicted_s, baseline_s * (1 - gain_low));
@@ -186,8 +184,6 @@ bool Guard::is_due(uint64_t place) const {
   if (excess_s <= 0 && (checks_ > 0 || degraded)) return true;
   return (excess_s_ + std::max(excess_s, 0.0)) * sharers_ <= kBudget * taken_s_;
 }
-
-// --- executions ----------------------------------------------------------------------------------
 
 Guard::Turn Guard::next() {
   const uint64_t place = place_++;

@@ -30,7 +30,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "optimizer/cost/link_costs.h"
 #include "optimizer/cost/octave_table.h"

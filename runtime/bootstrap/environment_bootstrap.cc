@@ -71,9 +71,7 @@ class Launched final : public Bootstrap {
                                               {"host", host_name()},
                                               {"pid", ::getpid()}}));
     const auto answer = channel_.read(-1);
-    if (!answer.ok()) {
-      return answer.error().with_context("waiting for the other ranks of the job");
-    }
+    if (!answer.ok()) return answer.error().with_context("waiting for the other ranks of the job");
     return addresses_of(**answer);
   }
 

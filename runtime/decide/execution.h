@@ -19,7 +19,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "runtime/decide/run_guard.h"
 #include "runtime/decide/site.h"

@@ -61,9 +61,7 @@ void Race::expect(std::span<const plan::Guard::Forecast> forecasts, double basel
 
 Race::Turn Race::next() {
   // No one waits for an arm that is not tried.
-  if (!decided_ && guard_.is_beyond_doubt()) {
-    settle(std::log(kHopeless));
-  }
+  if (!decided_ && guard_.is_beyond_doubt()) settle(std::log(kHopeless));
   const plan::Guard::Turn turn = guard_.next();
   return {turn.method == Method::tuned ? tuned_ : other_, turn.check, turn.settles, turn.last};
 }

@@ -20,8 +20,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include <stripline/atomic_operation.h>
 #include <stripline/work.h>

@@ -107,8 +107,6 @@ std::string Agreement::mistake() const {
   return {};
 }
 
-// --- what this rank receives ---------------------------------------------------------------------
-
 // Through a network an owner serves its readers one after another in either case: it is enough to
 // take owners to have as many readers as this rank has owners. Where memory is mapped readers may
 // gather at the same time, and ranks are asked.
@@ -261,8 +259,6 @@ Status Agreement::allocate() {
   }
   return {};
 }
-
-// --- agreement -----------------------------------------------------------------------------------
 
 // Ranks with a mistake take part until all know of it.
 Status Agreement::prepare(const std::string& wrong) {

@@ -70,8 +70,6 @@ double nest_sum_of(Context& context, global_ptr<double> data, size_t rows, size_
   return sum;
 }
 
-// --- what is an acquire --------------------------------------------------------------------------
-
 // Two ranks, and what they share. Rank 1 owns `data`.
 struct Pair {
   Context& context;
@@ -293,8 +291,6 @@ void DataCache::read_around(const std::vector<Handover>& handovers, bool acquire
     }
   });
 }
-
-// --- own stores ----------------------------------------------------------------------------------
 
 struct Store {
   const char* name;
@@ -560,8 +556,6 @@ TEST_P(DataCacheOnNetworks, WhatABodyReadBeforeItThrewIsNotKept) {
   });
 }
 
-// --- what is found -------------------------------------------------------------------------------
-
 TEST_P(DataCacheOnNetworks, ServesWhatIsContainedUnderEveryPlan) {
   on_ranks(2, [&](Context& context) {
     const auto data = *context.new_symmetric_array<double>(kCount + 8);
@@ -739,8 +733,6 @@ TEST_P(DataCacheOnNetworks, LoopsInBodiesDoNotFindWhatIsInFlight) {
   });
 }
 
-// --- the budget ----------------------------------------------------------------------------------
-
 TEST_P(DataCacheOnNetworks, LoopsStayWithinTheBudget) {
   bootstrap::ThreadGroupOptions options = group_on(GetParam(), 2);
   constexpr size_t kBudget = 20000;
@@ -787,8 +779,6 @@ TEST_P(DataCacheOnNetworks, LoopsStayWithinTheBudget) {
     EXPECT_LE(pool.bytes(), kBudget);
   });
 }
-
-// --- programs of chance --------------------------------------------------------------------------
 
 // All ranks draw the same numbers, so that each knows what every word holds. Between two barriers
 // at most one rank stores, into its own memory or others', and then only that one reads.

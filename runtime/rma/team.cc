@@ -67,8 +67,6 @@ struct Choice {
 
 }  // namespace
 
-// --- the handle ----------------------------------------------------------------------------------
-
 team::team(Context* context, sync::Group* group, bool owns)
     : context_(context), group_(group), owns_(owns), rank_me_(group->me), rank_n_(group->size) {}
 
@@ -196,8 +194,6 @@ future team::barrier_async(CallSite site) const {
       .start_barrier(*context_, *group_, site);
 }
 
-// --- checks --------------------------------------------------------------------------------------
-
 void team::check_root(const char* name, rank_t root) const {
   if (root < rank_n_) return;
   context_->state().fail(
@@ -241,8 +237,6 @@ void team::check_own_block(const char* name, std::span<const size_t> counts, siz
             std::string(name) + ": this rank's part has " + std::to_string(bytes / element_bytes) +
                 " elements, where its count says " + std::to_string(counts[rank_me_])));
 }
-
-// --- the collectives -----------------------------------------------------------------------------
 
 void team::broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorithm,
                            CallSite site) const {

@@ -72,8 +72,6 @@ Transfers::Header Transfers::header(Type type, const Call& call, const Key& key,
   return header;
 }
 
-// --- receiving -----------------------------------------------------------------------------------
-
 Transfers::Receive* Transfers::find(Rank source, const Key& key) {
   Receive* one = posted_;
   while (one != nullptr && (one->source != source || one->key != key)) one = one->next;
@@ -366,8 +364,6 @@ void Transfers::fail_lengths(const Call& call, Rank source, size_t sent, Rank ta
                   std::to_string(source) + " sent " + std::to_string(sent) + " bytes to rank " +
                   std::to_string(target) + ", which expected " + std::to_string(expected)));
 }
-
-// --- sending -------------------------------------------------------------------------------------
 
 void Transfers::send(const Call& call, const Key& key, Rank target,
                      std::span<const std::byte> data) {

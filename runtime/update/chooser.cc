@@ -139,8 +139,6 @@ std::vector<uint64_t> Chooser::add_up(const Tally& mine) const {
   return sums;
 }
 
-// --- rank 0 --------------------------------------------------------------------------------------
-
 // The methods of the next periods.
 void Chooser::start() {
   UpdateSite* other = nullptr;

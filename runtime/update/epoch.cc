@@ -113,8 +113,6 @@ void Epoch::fail_patch(const grid_cell& corner, const grid_extent& patch, const 
                                       : ", but " + detail::not_within_text(corner, patch, grid))));
 }
 
-// --- filling -------------------------------------------------------------------------------------
-
 void Epoch::open_lane(rank_t target, uint32_t buffer) {
   filling_[target].buffer = buffer;
   detail::UpdateLane& lane = lanes_[target];
@@ -189,8 +187,6 @@ void Epoch::move_window(rank_t target, uint32_t window, CallSite site) {
   lanes_[target].window = window;
 }
 
-// --- sending -------------------------------------------------------------------------------------
-
 void Epoch::send(rank_t target) {
   detail::UpdateLane& lane = lanes_[target];
   if (lane.count == 0) return;
@@ -199,9 +195,7 @@ void Epoch::send(rank_t target) {
   const bool merging_pays = draining_ || merges_worthwhile(lane);
   if (!draining_) see(target);
   count(target);
-  if (current_.method != plan::UpdateMethod::buffers) {
-    return send_singly(target);
-  }
+  if (current_.method != plan::UpdateMethod::buffers) return send_singly(target);
   if (target == me_) {
     // In the segment, as all that a lane takes.
     carry_out_by([&] {
@@ -390,8 +384,6 @@ void Epoch::returned(rank_t target, uint32_t slot, uint32_t index) {
   if (buffer.target == target && buffer.slot == slot) buffer.slot = kNone;
 }
 
-// --- completion ----------------------------------------------------------------------------------
-
 void Epoch::complete() {
   for (rank_t i = 1; i <= ranks_; ++i) {
     const rank_t rank = (me_ + i) % ranks_;
@@ -409,8 +401,6 @@ void Epoch::complete() {
     checked_.clear();
   }
 }
-
-// --- hops ----------------------------------------------------------------------------------------
 
 // Flag in the numbers of flushes, beside the Onward.
 constexpr uint32_t kForOthers = uint32_t{1} << 16U;

@@ -72,8 +72,7 @@ class Epoch final : public detail::UpdateEpochState {
   UpdateSettings in_use() const override;
   UpdateStatistics statistics() const override { return statistics_; }
 
-  // --- for the engine, inside of handlers
-  // ---------------------------------------------------------
+  // --- for the engine, inside of handlers ---
 
   void arrived(const am::Bulk::Parcel& parcel, const Head& head);
   void arrived(rank_t source, const Single& head, std::span<const std::byte> value);
@@ -83,8 +82,7 @@ class Epoch final : public detail::UpdateEpochState {
   void returned(rank_t target, uint32_t slot, uint32_t buffer);
   void fetched(rank_t source, uint32_t sequence, std::span<const std::byte> values);
 
-  // --- for the engine, in the background
-  // ----------------------------------------------------------
+  // --- for the engine, in the background ---
 
   /// A filled buffer can be sent without waiting.
   bool can_send_backlog() const {
@@ -101,8 +99,7 @@ class Epoch final : public detail::UpdateEpochState {
     if (forwarder_ != nullptr) forwarder_->advance();
   }
 
-  // --- for the forwarder
-  // --------------------------------------------------------------------------
+  // --- for the forwarder ---
 
   bool has_spare_buffer() {
     collect_sent();
@@ -121,8 +118,7 @@ class Epoch final : public detail::UpdateEpochState {
   void tell_flushed(rank_t source, uint32_t number);
   [[noreturn]] void fail_malformed(rank_t source) const;
 
-  // --- for the engine, as others free memory and leave
-  // ----------------------------------------------
+  // --- for the engine, as others free memory and leave ---
 
   /// Mechanism::frees().
   void frees(const rma::Call& call, uint64_t offset, uint64_t bytes);

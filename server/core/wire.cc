@@ -1,7 +1,6 @@
 #include "server/core/wire.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "optimizer/experiment/json.h"
 #include "proto/campaign_messages.h"

@@ -59,12 +59,12 @@ Answer<v1::SignIn> get_sign_in(const Access& access, const v1::GetSignInRequest&
 
 Answer<v1::CreateTokenResponse> create_token(Access& access, const Caller& caller,
                                              const v1::CreateTokenRequest& request) {
-  const auto made = access.create_token(caller, from_wire(request.role()), request.subject(),
-                                        request.valid_s(), unix_seconds(), request.count());
-  if (!made) return made.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const auto made, access.create_token(caller, from_wire(request.role()), request.subject(),
+                                           request.valid_s(), unix_seconds(), request.count()));
   v1::CreateTokenResponse response;
-  *response.mutable_token() = to_wire(made->record);
-  response.set_text(made->text);
+  *response.mutable_token() = to_wire(made.record);
+  response.set_text(made.text);
   return response;
 }
 
@@ -79,44 +79,38 @@ Answer<v1::ListTokensResponse> list_tokens(const Access& access,
 
 Answer<v1::Token> revoke_token(Access& access, const Caller& caller,
                                const v1::RevokeTokenRequest& request) {
-  const auto revoked = access.revoke_token(caller, request.name(), unix_seconds());
-  if (!revoked) return revoked.problem();
-  return to_wire(*revoked);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto revoked,
+                             access.revoke_token(caller, request.name(), unix_seconds()));
+  return to_wire(revoked);
 }
 
 Answer<v1::RevokeNodeResponse> revoke_node(Access& access, const Caller& caller,
                                            const v1::RevokeNodeRequest& request) {
   const auto node = parse_node_name(request.name());
-  if (!node) {
-    return invalid_field("name", "'" + request.name() + "' is not of the form nodes/NAME");
-  }
-  const auto revoked = access.revoke_node(caller, *node, unix_seconds());
-  if (!revoked) return revoked.problem();
+  if (!node) return invalid_field("name", "'" + request.name() + "' is not of the form nodes/NAME");
+  STRIPLINE_RETURN_IF_ERROR(access.revoke_node(caller, *node, unix_seconds()));
   return v1::RevokeNodeResponse();
 }
 
 Answer<v1::ListAuditEventsResponse> list_audit_events(Store& store,
                                                       const v1::ListAuditEventsRequest& request) {
-  const auto limit = page_limit(request.page_size());
-  if (!limit) return limit.problem();
-  const auto token = read_page_token(kAuditList, request.page_token());
-  if (!token) return token.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto limit, page_limit(request.page_size()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto token, read_page_token(kAuditList, request.page_token()));
   int64_t before = 0;
-  std::from_chars(token->data(), token->data() + token->size(), before);
-  const auto records = store.audit(before, *limit + 1);
-  if (!records.ok()) return records.error();
+  std::from_chars(token.data(), token.data() + token.size(), before);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto records, store.audit(before, limit + 1));
   v1::ListAuditEventsResponse response;
-  for (size_t i = 0; i < records->size() && i < *limit; ++i) {
-    const AuditRecord& record = (*records)[i];
+  for (size_t i = 0; i < records.size() && i < limit; ++i) {
+    const AuditRecord& record = records[i];
     v1::AuditEvent& event = *response.add_events();
     event.set_time(rfc3339(record.time_unix_s));
     event.set_actor(record.actor);
     event.set_action(record.action);
     event.set_object(record.object);
   }
-  if (records->size() > *limit) {
+  if (records.size() > limit) {
     response.set_next_page_token(
-        make_page_token(kAuditList, std::to_string((*records)[*limit - 1].id)));
+        make_page_token(kAuditList, std::to_string(records[limit - 1].id)));
   }
   return response;
 }

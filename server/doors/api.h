@@ -23,6 +23,7 @@
 #include "server/doors/sign_in_pages.h"
 #include "server/doors/uploads.h"
 #include "server/meters.h"
+#include "server/problem.h"
 #include "server/security/access.h"
 #include "server/security/call_limits.h"
 #include "server/security/refusals.h"
@@ -54,7 +55,7 @@ class Api {
   /// A line of the table of calls (calls.cc): the services of gRPC are made of it, too.
   struct Entry {
     Route route;  ///< without a path where HTTP does not have the call
-    http::Response (Api::*answer)(const Call&) = nullptr;
+    Answer<http::Response> (Api::*answer)(const Call&) = nullptr;
     double cost_s = kCallCost_s;  ///< what it is charged at least, by HTTP
     bool is_long = false;         ///< it is worked out in the pool for such
     GrpcCharge charge = {};       ///< by gRPC
@@ -89,39 +90,43 @@ class Api {
 
   static http::Response page(const http::Request& request);
   void call(http::Request request, const http::WebServer::Reply& reply);
-  http::Response opened(const Call& call, const std::vector<Followed>& followed, bool several);
+  Answer<http::Response> opened(const Call& call, const std::vector<Followed>& followed,
+                                bool several);
   template <typename Make>
-  http::Response unchanging(const Call& call, const std::string& tag, const Make& make);
+  Answer<http::Response> unchanging(const Call& call, const std::string& tag, const Make& make);
 
   // By a function of the core, which is asked by what a POST says; by the same with the name that
   // the path is, without a verb behind it; for a page of what is below the path.
   template <auto kCall>
-  http::Response asked(const Call& call);
+  Answer<http::Response> asked(const Call& call);
   template <auto kCall>
-  http::Response named(const Call& call);
+  Answer<http::Response> named(const Call& call);
   template <auto kCall>
-  http::Response listed(const Call& call);
+  Answer<http::Response> listed(const Call& call);
+
+  // The number of the campaign that the path names. Problems: that there is none of this name.
+  Answer<int64_t> campaign_of(const Call& call);
 
   // One for each other entry.
-  http::Response description(const Call& call);
-  http::Response points(const Call& call);
-  http::Response point_summary(const Call& call);
-  http::Response point_columns(const Call& call);
-  http::Response samples_of_point(const Call& call);
-  http::Response runs(const Call& call);
-  http::Response events(const Call& call);
-  http::Response all_events(const Call& call);
-  http::Response import(const Call& call);
-  http::Response campaign_comparison(const Call& call);
-  http::Response questions(const Call& call);
-  http::Response file(const Call& call);
-  http::Response explanation(const Call& call);
-  http::Response decisions(const Call& call);
-  http::Response comparison(const Call& call);
-  http::Response sentinels(const Call& call);
-  http::Response gate(const Call& call);
-  http::Response labels(const Call& call);
-  http::Response fit(const Call& call);
+  Answer<http::Response> description(const Call& call);
+  Answer<http::Response> points(const Call& call);
+  Answer<http::Response> point_summary(const Call& call);
+  Answer<http::Response> point_columns(const Call& call);
+  Answer<http::Response> samples_of_point(const Call& call);
+  Answer<http::Response> runs(const Call& call);
+  Answer<http::Response> events(const Call& call);
+  Answer<http::Response> all_events(const Call& call);
+  Answer<http::Response> import(const Call& call);
+  Answer<http::Response> campaign_comparison(const Call& call);
+  Answer<http::Response> questions(const Call& call);
+  Answer<http::Response> file(const Call& call);
+  Answer<http::Response> explanation(const Call& call);
+  Answer<http::Response> decisions(const Call& call);
+  Answer<http::Response> comparison(const Call& call);
+  Answer<http::Response> sentinels(const Call& call);
+  Answer<http::Response> gate(const Call& call);
+  Answer<http::Response> labels(const Call& call);
+  Answer<http::Response> fit(const Call& call);
 
   const Core core_;
   WatchHub& hub_;

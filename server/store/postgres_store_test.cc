@@ -2,12 +2,11 @@
 // goes away and comes back, and servers take turns.
 #include "server/store/postgres_store.h"
 
-#include <atomic>
-#include <chrono>
 #include <future>
 #include <optional>
 #include <thread>
 
+#include "base/testing/assert_ok.h"
 #include "server/store/postgres_copy.h"
 #include "server/testing/postgres_server.h"
 #include "server/testing/store_fixture.h"
@@ -231,27 +230,23 @@ TEST_F(PostgresStoreTest, MovesToAFileAndBack) {
     more.batches.push_back(batch({1, 1}, 1, 2));
     more.events.push_back({0, 1, 2, "later", "{}"});
     more.audit.push_back({0, 2, "users/y", "did", "more"});
-    const Status applied = store.apply(more);
-    ASSERT_TRUE(applied.ok()) << applied.error().message();
+    ASSERT_OK(store.apply(more));
     EXPECT_EQ(store.events(1, 0, 9)->back().message, "later");
   };
-  const Status copied = back_up_postgres(database().url(), folder_ / "copy.db");
-  ASSERT_TRUE(copied.ok()) << copied.error().message();
+  ASSERT_OK(back_up_postgres(database().url(), folder_ / "copy.db"));
   const auto copy_again = folder_ / "again.db";
   std::filesystem::copy(folder_ / "copy.db", copy_again);
   EXPECT_EQ(restore_into_postgres(copy_again, database().url(), folder_.path()).error().code(),
             ErrorCode::already_exists);
   {
-    const auto file = open_sqlite_store(folder_ / "copy.db");
-    ASSERT_TRUE(file.ok()) << file.error().message();
-    expect_all(**file, uint64_t{1} << 32);
+    ASSERT_OK_AND_ASSIGN(const auto file, open_sqlite_store(folder_ / "copy.db"));
+    expect_all(*file, uint64_t{1} << 32);
   }
   store_.reset();
   EXPECT_EQ(restore_into_postgres(copy_again, database().url(), folder_.path()).error().code(),
             ErrorCode::already_exists);
   database().run("DROP SCHEMA stripline CASCADE");
-  const auto restored = restore_into_postgres(copy_again, database().url(), folder_.path());
-  ASSERT_TRUE(restored.ok()) << restored.error().message();
+  ASSERT_OK(restore_into_postgres(copy_again, database().url(), folder_.path()));
   reopen();
   expect_all(*store_, uint64_t{1} << 32);
 }

@@ -19,6 +19,7 @@
 #include "base/packed_export.h"
 #include "base/sha256.h"
 #include "base/subprocess.h"
+#include "base/testing/assert_ok.h"
 #include "base/testing/processes.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/experiment/tuning.h"
@@ -581,17 +582,15 @@ TEST_F(Tune, FilesAreCheckedAndWritten) {
 class TuneWorks : public Tune {
  protected:
   void start(const std::vector<int64_t>& ranks, const std::string& wrongs = {}) {
-    auto ends = socket_pair();
-    ASSERT_TRUE(ends.ok()) << ends.error().message();
+    ASSERT_OK_AND_ASSIGN(auto ends, socket_pair());
     SubprocessOptions options;
     options.argv = {program("stripline-tune"), "work"};
     options.environment = environment(wrongs);
     options.environment["STRIPLINE_CONTROL_FD"] = "3";
-    options.inherit = {{ends->second.get(), 3}};
-    auto process = Subprocess::spawn(options);
-    ASSERT_TRUE(process.ok()) << process.error().message();
-    process_.emplace(*std::move(process));
-    channel_.emplace(std::move(ends->first));
+    options.inherit = {{ends.second.get(), 3}};
+    ASSERT_OK_AND_ASSIGN(auto process, Subprocess::spawn(options));
+    process_.emplace(std::move(process));
+    channel_.emplace(std::move(ends.first));
     experiment::Assignment work;
     work.name = "campaigns/c1/runs/1";
     work.fabric = experiment::tuning_fabric("openmpi");
@@ -640,13 +639,12 @@ TEST_F(TuneWorks, AndSendsAGainForEachNumberOfRanksWithTheSettings) {
   EXPECT_EQ(heard_["progress"], 1);
   ASSERT_EQ(samples["series"].size(), 2U);
   for (const Json& one : samples["series"]) {
-    const auto series = experiment::sample_series_from_json(one);
-    ASSERT_TRUE(series.ok()) << series.error().message();
-    EXPECT_TRUE(series->verified);
-    ASSERT_EQ(series->values.size(), 1U);
+    ASSERT_OK_AND_ASSIGN(const auto series, experiment::sample_series_from_json(one));
+    EXPECT_TRUE(series.verified);
+    ASSERT_EQ(series.values.size(), 1U);
     // Binomial trees take half the time.
-    EXPECT_GT(series->values[0], 1.5);
-    EXPECT_EQ(is_packed_export(series->result), &one == &samples["series"][0]);
+    EXPECT_GT(series.values[0], 1.5);
+    EXPECT_EQ(is_packed_export(series.result), &one == &samples["series"][0]);
   }
   say({{"type", "taken"}});
   EXPECT_EQ(next("finished").value("reason", ""), "complete");

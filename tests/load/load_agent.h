@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <poll.h>
-#include <string>
 #include <vector>
 
 #include "agent/credentials.h"

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <httplib.h>
 #include <memory>
-#include <optional>
 #include <poll.h>
 #include <random>
 #include <sys/resource.h>

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <numeric>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -23,7 +22,7 @@
 #include <stripline/lock.h>
 #include <stripline/team.h>
 
-#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/fabric/emulated/profile.h"
 #include "tests/scale/costs.h"
 
@@ -62,8 +61,7 @@ class Programs : public testing::TestWithParam<Place> {
     options.context.clock = GetParam().clock;
     options.context.same_node = GetParam().same_node;
     options.context.segment_bytes = size_t{8} << 20;
-    const Status ran = bootstrap::run_ranks(options, body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
+    bootstrap::on_ranks(options, body);
   }
 
   /// When all ranks go on, with no message in flight between them: the same time on the virtual

@@ -24,7 +24,6 @@
 //   message of ours waits for one that is not in transit through that link, and no flow is held up
 //   by a link that does not fill that one: both keep it busy to the end, and the ratio is 1.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -61,8 +60,6 @@ struct Times {
   double last_s = 0;  // sum over phases, latency included
   double mean_s = 0;  // of all flows; of the emulator only where no rank has two
 };
-
-// --- the trees -----------------------------------------------------------------------------------
 
 struct Tree {
   const char* name;
@@ -169,8 +166,6 @@ Load load_of(const Tree& tree, const Phases& phases) {
   for (const auto& flows : phases) add_phase(tree, flows, load);
   return load;
 }
-
-// --- the two programs ----------------------------------------------------------------------------
 
 Times emulate(const Tree& tree, Rank nodes, const Phases& phases) {
   Times times;
@@ -279,8 +274,6 @@ class Simulation {
   std::map<std::string, std::vector<sg::Host*>> hosts_;
   std::vector<std::function<void()>> jobs_;
 };
-
-// --- patterns ------------------------------------------------------------------------------------
 
 struct Pattern {
   std::string name;

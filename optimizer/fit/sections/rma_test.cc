@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "optimizer/fit/fit_model.h"
 #include "optimizer/fit/section_fits.h"
 
@@ -68,10 +69,9 @@ Truth combining(double noise) {
 }
 
 TEST(FitPutCombining, RecoversTheCrossoverTheMessageAndItsCost) {
-  const auto fit = fitted(combining(0.005));
-  ASSERT_TRUE(fit.ok()) << fit.error().message();
-  ASSERT_TRUE(fit->model.rma && fit->model.rma->put_combining);
-  const model::PutCombiningModel& rule = *fit->model.rma->put_combining;
+  ASSERT_OK_AND_ASSIGN(const auto fit, fitted(combining(0.005)));
+  ASSERT_TRUE(fit.model.rma && fit.model.rma->put_combining);
+  const model::PutCombiningModel& rule = *fit.model.rma->put_combining;
   EXPECT_EQ(rule.max_put_bytes, 512U);  // 1.07 us against 2 us; at 1 KiB 2.1 us
   // 50 ns and 64 us / 32 KiB = 2 ns: 52.0 ns, where 61440 B give 51.0 ns and 8 KiB 57.8 ns.
   EXPECT_EQ(rule.message_bytes, 32768U);
@@ -117,10 +117,9 @@ TEST(FitPutCombining, TwoPutsFitIntoTheMessage) {
   for (const int64_t message : {512, 2048}) {
     truth.measure("micro.put_message", "combined", "message_bytes", message, 1e-6);
   }
-  const auto fit = fitted(truth);
-  ASSERT_TRUE(fit.ok()) << fit.error().message();
-  EXPECT_EQ(fit->model.rma->put_combining->message_bytes, 512U);
-  EXPECT_EQ(fit->model.rma->put_combining->max_put_bytes, 248U);
+  ASSERT_OK_AND_ASSIGN(const auto fit, fitted(truth));
+  EXPECT_EQ(fit.model.rma->put_combining->message_bytes, 512U);
+  EXPECT_EQ(fit.model.rma->put_combining->max_put_bytes, 248U);
 }
 
 TEST(FitBufferedPut, RecoversTheCrossover) {
@@ -160,10 +159,9 @@ TEST(FitAtomic, MessagesReplaceTheProviderWhereTheyAreSurelyFaster) {
   truth.atomic("message", 1, 22e-6);
   truth.atomic("provider", 64, 4e-6);
   truth.atomic("message", 64, 2e-6);
-  const auto fit = fitted(truth);
-  ASSERT_TRUE(fit.ok()) << fit.error().message();
-  ASSERT_TRUE(fit->model.rma && fit->model.rma->atomic);
-  const model::AtomicModel& atomic = *fit->model.rma->atomic;
+  ASSERT_OK_AND_ASSIGN(const auto fit, fitted(truth));
+  ASSERT_TRUE(fit.model.rma && fit.model.rma->atomic);
+  const model::AtomicModel& atomic = *fit.model.rma->atomic;
   EXPECT_EQ(atomic.path, AtomicPath::message);
   ASSERT_TRUE(atomic.gain);
   const double gain = 1 - std::sqrt(22.0 / 20 * 2 / 4);
@@ -174,7 +172,7 @@ TEST(FitAtomic, MessagesReplaceTheProviderWhereTheyAreSurelyFaster) {
   EXPECT_NEAR(atomic.provider_s.value, 25e-6, 1e-6);  // the mean of the runs
   EXPECT_NEAR(atomic.message_s.value, 27.5e-6, 1e-6);
   EXPECT_EQ(atomic.message_s.samples, 54U);
-  EXPECT_EQ(fit->report.series_used, truth.series.size());
+  EXPECT_EQ(fit.report.series_used, truth.series.size());
 }
 
 TEST(FitAtomic, TheProviderStaysWhereNothingIsSure) {
@@ -182,10 +180,9 @@ TEST(FitAtomic, TheProviderStaysWhereNothingIsSure) {
     Truth truth(0.1);
     truth.atomic("provider", 1, 20e-6);
     truth.atomic("message", 1, message_s);
-    const auto fit = fitted(truth);
-    ASSERT_TRUE(fit.ok()) << fit.error().message();
-    EXPECT_EQ(fit->model.rma->atomic->path, AtomicPath::provider);
-    EXPECT_FALSE(fit->model.rma->atomic->gain);
+    ASSERT_OK_AND_ASSIGN(const auto fit, fitted(truth));
+    EXPECT_EQ(fit.model.rma->atomic->path, AtomicPath::provider);
+    EXPECT_FALSE(fit.model.rma->atomic->gain);
   }
 }
 
@@ -211,10 +208,9 @@ TEST(FitProgress, RecoversWhatTheThreadCostsAndLeaves) {
   truth.measure("micro.progress_wait", "calls", "compute_us", 10000, 5e-3);
   truth.measure("micro.progress_wait", "thread", "compute_us", 1, 22e-6);
   truth.measure("micro.progress_wait", "thread", "compute_us", 10000, 60e-6);
-  const auto fit = fitted(truth);
-  ASSERT_TRUE(fit.ok()) << fit.error().message();
-  ASSERT_TRUE(fit->model.rma && fit->model.rma->progress);
-  const model::ProgressModel& progress = *fit->model.rma->progress;
+  ASSERT_OK_AND_ASSIGN(const auto fit, fitted(truth));
+  ASSERT_TRUE(fit.model.rma && fit.model.rma->progress);
+  const model::ProgressModel& progress = *fit.model.rma->progress;
   EXPECT_NEAR(progress.call_s.value, 40e-9 * 1.25, 2e-9);  // the mean of the runs
   EXPECT_NEAR(progress.answer_s.value, 38e-6 * 1.25, 1e-6);
   EXPECT_LT(progress.answer_s.ci_low, 38e-6 * 1.25);

@@ -1,6 +1,5 @@
 #include "runtime/fabric/ofi/same_node.h"
 
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>

@@ -2,8 +2,6 @@
 // anything, and what ends soon (server_notices.h). Include from .cc files of the services.
 #pragma once
 
-#include <vector>
-
 #include "server/core/coordinator.h"
 #include "server/core/operations/server_notices.h"
 #include "server/problem.h"

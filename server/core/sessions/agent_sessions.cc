@@ -142,9 +142,8 @@ std::optional<Problem> AgentSessions::check_hello(const Hello& hello, Session& s
                                       " bytes, more than " + std::to_string(kMaxHelloBytes) +
                                       "; use an agent of this server's release");
   }
-  const auto declared = declarations_.read(hello.experiments_json);
-  if (!declared) return declared.problem();
-  session.declared = *declared;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto declared, declarations_.read(hello.experiments_json));
+  session.declared = declared;
   session.fabrics =
       std::make_shared<const std::set<std::string>>(hello.fabrics.begin(), hello.fabrics.end());
   session.record = {hello.node,

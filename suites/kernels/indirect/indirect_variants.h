@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include <stripline/fine.h>
 #include <stripline/indirect.h>

@@ -1,6 +1,5 @@
 // MG gives the reference norm on every grid of ranks, with its faces moved at once or plane by
 // plane, and does not when one ghost is wrong or old.
-#include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
