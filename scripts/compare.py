@@ -470,17 +470,20 @@ def fine(args):
 
 
 def loads(args):
-    """Memory in reach, read element by element in a fine-grained region and by plain loads (kernel.serial_tax), in turns. Asked is that a region
-    takes at most 3 % longer. Takes a minute."""
+    """Memory of another rank of the node, element by element in a fine-grained region and by plain loads and stores in the same loop
+    (kernel.serial_tax), in turns: reading each element, and reading and writing each. Asked is that a region takes at most 3 % longer. Takes a minute."""
     need(args.bin / "stripline-bench")
-    rounds = Rounds("elements")
+    loops = {"read": ("loads", "fine_region"), "read and written": ("stores", "fine_stores")}
+    rounds = Rounds("loop", "elements")
     for nth in range(args.rounds):
         for elements in (4096, 65536, 1 << 20):
-            lines = run_job([args.bin / "stripline-bench", "run", "kernel.serial_tax", "--param", f"elements={elements}", "--variant", "loads", "--variant",
-                             "fine_region", "-n", "1", "--fabric", "tcp", "--runs", "1", "--json"], 120)
-            rounds.add(nth, [{"system": line["variant"], "median_s": line["median"]} for line in lines], elements=elements)
-    print_rounds(rounds, ["elements"], lambda *key: key, ["loads", "fine_region"], [("fine_region", "loads")])
-    print_above("fine_region / loads", [ratio_of(r, "fine_region", "loads") for _, r in rounds], 1.03)
+            for loop, (plain, region) in loops.items():
+                lines = run_job([args.bin / "stripline-bench", "run", "kernel.serial_tax", "--param", f"elements={elements}", "--variant", plain,
+                                 "--variant", region, "-n", "2", "--fabric", "tcp", "--same-node", "mapped", "--runs", "1", "--json"], 120)
+                systems = {plain: "plain", region: "region"}
+                rounds.add(nth, [{"system": systems[line["variant"]], "median_s": line["median"]} for line in lines], loop=loop, elements=elements)
+    print_rounds(rounds, ["elements are", "elements"], lambda *key: key, ["plain", "region"], [("region", "plain")])
+    print_above("region / plain", [ratio_of(r, "region", "plain") for _, r in rounds], 1.03)
 
 
 def strides(args):
