@@ -781,6 +781,27 @@ STRATEGIES = {"shared_histogram": ["locked", "atomic", "replicate", "hybrid"],
               "spread_force": ["locked", "atomic", "replicate", "mirror", "boxes"]}
 
 
+def injection(args):
+    """Two threads of a rank that put, get and add to words of another rank, each by an injection_context of its own, beside one thread:
+    stripline-injection over a FABRIC. Asked is that two take less time for an operation, in all rows. Needs three processors: one serves. Takes a minute."""
+    processors = len(os.sched_getaffinity(0))
+    if processors < 3:
+        sys.exit(f"compare.py: two threads and the rank that serves them take three processors, and there are {processors}: nothing to compare")
+    need(args.bin / "stripline-run", args.bin / "stripline-injection")
+    systems = {1: "one thread", 2: "two threads"}
+    rounds = Rounds("operation", "bytes")
+    for nth in range(args.rounds):
+        lines = stripline_run(args.bin, 2, ["--fabric", args.fabric, "--same-node", "network"],
+                              [args.bin / "stripline-injection", "--threads", "1,2", "--bytes", "8,1024", "--rounds", args.batches, "--json"], 240)
+        rounds.add(nth, [{**line["params"], "system": systems[line["params"]["threads"]], "median_s": 1 / line["median"]}
+                         for line in lines if line["variant"] == "own_queues"])
+    print_rounds(rounds, ["operation", "bytes"], lambda *key: key, list(systems.values()), [("two threads", "one thread")])
+    ratios = [ratio_of(r, "two threads", "one thread") for _, r in rounds]
+    faster = sum(of is not None and of[2] < 1 for of in ratios)
+    print(f"\ntwo threads / one thread: {faster} of {len(ratios)} rows are below 1, interval and all (criterion: all): "
+          f"{met(bool(ratios) and faster == len(ratios))}.")
+
+
 def shared_updates(args):
     """Cells that two ranks of a node update together: each strategy of SharedUpdates for all updates, and what it finds to be
     the best while it runs (adaptive; as the MODEL says, "" for none). Su (Optimizing Irregular Data Accesses for Cluster and
@@ -1018,6 +1039,7 @@ COMPARISONS = {
     solvers: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
     updates: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
     shared_updates: [MODEL, BUILD, ("runs", 6)],
+    injection: [BUILD, ("fabric", "tcp"), ("rounds", 5), ("batches", 30)],
     fine: [("models", ""), BUILD, ("ranks", [count])],
     strides: [("models", ""), BUILD],
     loads: [BUILD, ("rounds", 6)],
