@@ -458,17 +458,20 @@ def fine(args):
 
 
 def loads(args):
-    """Memory in reach, read element by element in a fine-grained region and by plain loads (kernel.serial_tax), in turns. Asked is that a region
-    takes at most 3 % longer. Takes a minute."""
+    """Memory of another rank of the node, element by element in a fine-grained region and by plain loads and stores in the same loop
+    (kernel.serial_tax), in turns: reading each element, and reading and writing each. Asked is that a region takes at most 3 % longer. Takes a minute."""
     need(args.bin / "stripline-bench")
-    rounds = Rounds("elements")
+    loops = {"read": ("loads", "fine_region"), "read and written": ("stores", "fine_stores")}
+    rounds = Rounds("loop", "elements")
     for nth in range(args.rounds):
         for elements in (4096, 65536, 1 << 20):
-            lines = run_job([args.bin / "stripline-bench", "run", "kernel.serial_tax", "--param", f"elements={elements}", "--variant", "loads", "--variant",
-                             "fine_region", "-n", "1", "--fabric", "tcp", "--runs", "1", "--json"], 120)
-            rounds.add(nth, [{"system": line["variant"], "median_s": line["median"]} for line in lines], elements=elements)
-    print_rounds(rounds, ["elements"], lambda *key: key, ["loads", "fine_region"], [("fine_region", "loads")])
-    print_above("fine_region / loads", [ratio_of(r, "fine_region", "loads") for _, r in rounds], 1.03)
+            for loop, (plain, region) in loops.items():
+                lines = run_job([args.bin / "stripline-bench", "run", "kernel.serial_tax", "--param", f"elements={elements}", "--variant", plain,
+                                 "--variant", region, "-n", "2", "--fabric", "tcp", "--same-node", "mapped", "--runs", "1", "--json"], 120)
+                systems = {plain: "plain", region: "region"}
+                rounds.add(nth, [{"system": systems[line["variant"]], "median_s": line["median"]} for line in lines], loop=loop, elements=elements)
+    print_rounds(rounds, ["elements are", "elements"], lambda *key: key, ["plain", "region"], [("region", "plain")])
+    print_above("region / plain", [ratio_of(r, "region", "plain") for _, r in rounds], 1.03)
 
 
 def strides(args):
@@ -760,6 +763,27 @@ STRATEGIES = {"shared_histogram": ["locked", "atomic", "replicate", "hybrid"],
               "spread_force": ["locked", "atomic", "replicate", "mirror", "boxes"]}
 
 
+def injection(args):
+    """Two threads of a rank that put, get and add to words of another rank, each by an injection_context of its own, beside one thread:
+    stripline-injection over a FABRIC. Asked is that two take less time for an operation, in all rows. Needs three processors: one serves. Takes a minute."""
+    processors = len(os.sched_getaffinity(0))
+    if processors < 3:
+        sys.exit(f"compare.py: two threads and the rank that serves them take three processors, and there are {processors}: nothing to compare")
+    need(args.bin / "stripline-run", args.bin / "stripline-injection")
+    systems = {1: "one thread", 2: "two threads"}
+    rounds = Rounds("operation", "bytes")
+    for nth in range(args.rounds):
+        lines = stripline_run(args.bin, 2, ["--fabric", args.fabric, "--same-node", "network"],
+                              [args.bin / "stripline-injection", "--threads", "1,2", "--bytes", "8,1024", "--rounds", args.batches, "--json"], 240)
+        rounds.add(nth, [{**line["params"], "system": systems[line["params"]["threads"]], "median_s": 1 / line["median"]}
+                         for line in lines if line["variant"] == "own_queues"])
+    print_rounds(rounds, ["operation", "bytes"], lambda *key: key, list(systems.values()), [("two threads", "one thread")])
+    ratios = [ratio_of(r, "two threads", "one thread") for _, r in rounds]
+    faster = sum(of is not None and of[2] < 1 for of in ratios)
+    print(f"\ntwo threads / one thread: {faster} of {len(ratios)} rows are below 1, interval and all (criterion: all): "
+          f"{met(bool(ratios) and faster == len(ratios))}.")
+
+
 def shared_updates(args):
     """Cells that two ranks of a node update together: each strategy of SharedUpdates for all updates, and what it finds to be
     the best while it runs (adaptive; as the MODEL says, "" for none). Su (Optimizing Irregular Data Accesses for Cluster and
@@ -989,6 +1013,7 @@ COMPARISONS = {
     solvers: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
     updates: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
     shared_updates: [MODEL, BUILD, ("runs", 6)],
+    injection: [BUILD, ("fabric", "tcp"), ("rounds", 5), ("batches", 30)],
     fine: [("models", ""), BUILD, ("ranks", [count])],
     strides: [("models", ""), BUILD],
     loads: [BUILD, ("rounds", 6)],

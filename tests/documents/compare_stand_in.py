@@ -70,6 +70,14 @@ def main():
         if program.endswith("neighbours"):
             print("a warning of a library")
             print(json.dumps({"launch": option(arguments, "--launch"), "path": "node" if "--same-node" in arguments else "network"}))
+        elif program.endswith("stripline-injection"):
+            # Threads slow each other down on one of the fabrics.
+            gain = 1.5 if option(arguments, "--fabric") == "tcp" else 0.9
+            for operation, size in (("put", 8), ("put", 1024), ("get", 8), ("get", 1024), ("atomic add", 8)):
+                for threads in (1, 2):
+                    for variant in ("in_turns", "own_queues"):
+                        rate = (gain if threads == 2 and variant == "own_queues" else 1) / seconds(operation, size)
+                        print(json.dumps({"variant": variant, "params": {"operation": operation, "bytes": size, "threads": threads}, "median": rate}))
         elif program.endswith("osh_single_accesses") and "--report" in arguments:
             write_report(arguments, 1e-3 + int(arguments[at + 1]) * seconds(nth) / (30 if "--coalesce" in arguments else 1))
             print("histogram inf ns, index gather nan ns for each access, as expected")

@@ -10,7 +10,7 @@ cd "$work"
 cp "$script" scripts/compare.py
 printf 'require_packages() { :; }\n' >scripts/common.sh
 touch bale/src/bale_classic/convey/convey.h recordings/{tcp,cloud-ethernet,opteron-vapi}.jsonl.zst
-for name in '' -run -bench -worker -compare -neighbours -neighbours-report -irregular {-collectives,-halo,-spmv}{,-mpi}; do
+for name in '' -run -bench -worker -compare -injection -neighbours -neighbours-report -irregular {-collectives,-halo,-spmv}{,-mpi}; do
   ln -s "$stand_in" "bin/stripline$name"
 done
 for name in plan_strip_bench oshcc osh_single_accesses; do ln -s "$stand_in" "bin/$name"; done
@@ -19,7 +19,10 @@ touch build/openshmem/{Kernels/stencil,Kernels/transpose,Kernels/p2p,ISx/strong,
 mkdir -p sandia/bin
 for name in oshcc oshrun; do ln -s "$stand_in" "sandia/bin/$name"; done
 for name in mpirun oshrun autoreconf make mpicc mpicxx oshcc oshc++; do ln -s "$stand_in" "path/$name"; done
-export PATH=$work/path:$PATH STAND_IN_LOG=$work/log
+# As many processors as a comparison asks for, whatever this host has.
+mkdir host
+printf 'import os\nos.sched_getaffinity = lambda pid: set(range(int(os.environ.get("PROCESSORS", "4"))))\n' >host/sitecustomize.py
+export PATH=$work/path:$PATH STAND_IN_LOG=$work/log PYTHONPATH=$work/host
 
 # compare NAME ARGUMENT...: what it ran and what it printed, and its exit status where a criterion is not met.
 compare() {
@@ -44,6 +47,8 @@ compare() {
   compare solvers model.json . a-network 16
   compare updates "" . "" 1 128
   compare shared_updates model.json . 2
+  compare injection . tcp 2 10
+  compare injection . net 2 10
   compare fine "" . 2
   compare strides "" .
   compare loads . 2
@@ -93,6 +98,10 @@ if python3 -B scripts/compare.py indirect "" failing "" 2 >out 2>errors; then
 fi
 grep -q "ended with status 6, after 1 lines" errors
 grep -q "struct_reads with 2 ranks failed" errors
+if PROCESSORS=2 python3 -B scripts/compare.py injection . >out 2>errors; then
+  echo "threads are compared on too few processors" && exit 1
+fi
+grep -q "three processors, and there are 2" errors
 for wrong in nothing "halos . many" "halos . 0" "clocks . 2" "updates model . network 3" "updates model . network 0" \
   "halos nowhere" "spmv udp model" "collectives . 1 udp" "indirect model nowhere" \
   "clocks nowhere 1 opteron-vapi" "neighbours nowhere other" "replays bin/stripline bin" "replays path/mpirun recordings"; do
