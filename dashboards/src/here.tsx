@@ -63,7 +63,7 @@ export function CopyText({ text, children }: { text: string; children: string })
   return <button type="button" onClick={copy}>{copied ? "Copied" : children}</button>;
 }
 
-/** `share` from 0 to 1; 100 % is said only when it is so. */
+/** `share` from 0 to 1, rounded down: 100 % is shown only when all is done. */
 export function Progress({ share, label }: { share: number; label: string }) {
   return (
     <span class="progress">

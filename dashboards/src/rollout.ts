@@ -49,16 +49,16 @@ export function rollouts(versions: ModelVersion[], offers: Offered[]): Rollout[]
   })).sort((a, b) => model(a).localeCompare(model(b)) || a.label.localeCompare(b.label));
 }
 
-/** Who is to have it, in words; also why that is no node. `all`: the other versions that are being rolled out, too. */
+/** The nodes that are offered it, in words; also why there are none. `all`: the other versions that are being rolled out, too. */
 export function audience(of: Rollout, all: Rollout[]): string {
   const model = (one: Rollout) => one.version.name.split("/")[1];
   const others = all.filter((one) => one !== of && model(one) === model(of) && one.offers.length > 0);
   if (of.label === "canary") {
-    if (of.offers.length > 0) return `Tried first by ${some(of.offers.map((one) => one.node))}.`;
-    return others.length > 0 ? "No node tries it: another version was labelled since, or its nodes are gone." : "No node tries it: none that can open its network is known.";
+    if (of.offers.length > 0) return `Offered first to ${some(of.offers.map((one) => one.node))}.`;
+    return others.length > 0 ? "Offered to no node: another version has been labelled since, or its nodes are gone." : "Offered to no node: none is known that can open its network.";
   }
-  if (of.offers.length > 0) return `For every ${others.length > 0 ? "other " : ""}node: ${count(of.offers.length, "node")}.`;
-  return others.length > 0 ? "For every other node, but all try the canary." : "For every node, but none that can open its network is known.";
+  if (of.offers.length > 0) return `Offered to ${count(of.offers.length, "node")}: all ${others.length > 0 ? "but those of the canary" : "that can open its network"}.`;
+  return others.length > 0 ? "Offered to no node: all are offered the canary." : "Offered to no node: none is known that can open its network.";
 }
 
 /** The first of many names. */

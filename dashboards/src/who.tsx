@@ -47,7 +47,7 @@ export function Action({ text, question, role: needed = "OPERATOR", about, act, 
       {problem !== "" && <p class="problem" role="alert">{problem}</p>}
       <div class="buttons">
         <button type="submit" class="grave" disabled={busy} autofocus={!about}>{text}</button>
-        <button type="button" onClick={() => { setAsking(false); setProblem(""); }}>Leave it</button>
+        <button type="button" onClick={() => { setAsking(false); setProblem(""); }}>Dismiss</button>
       </div>
     </form>
   );
