@@ -1,4 +1,5 @@
 // The machines: what they are, what they do, and which are kept from runs.
+import { activities, activityOf, activityText } from "./activity";
 import { getAll, post } from "./api";
 import { Empty, Show, useData } from "./data";
 import { Badge, choose, Choice, Facts, Sorted, State, type Column } from "./here";
@@ -9,7 +10,7 @@ import { Action } from "./who";
 
 function matches(node: Node, text: string, state: string): boolean {
   const held = node.hold !== undefined && node.hold !== null;
-  if (state === "quarantined" ? node.quarantine === "" : state === "held" ? !held : state !== "" && node.state !== state) return false;
+  if (state === "quarantined" ? node.quarantine === "" : state === "held" ? !held : state !== "" && activityOf(node) !== state) return false;
   if (text === "") return true;
   const facts = Object.values(node.fingerprint).join(" ");
   return `${node.name} ${node.cluster} ${facts} ${node.fabrics.join(" ")}`.toLowerCase().includes(text.toLowerCase());
@@ -17,8 +18,8 @@ function matches(node: Node, text: string, state: string): boolean {
 
 const columns: Column<Node>[] = [
   { name: "node", key: (node) => short(node.name), cell: (node) => <a href={`#/fleet?node=${short(node.name)}`}>{short(node.name)}</a> },
-  { name: "state", key: (node) => node.state, cell: (node) => <><State of={node.state} />{node.quarantine !== "" && <Badge kind="bad" title={node.quarantine}>quarantined</Badge>}{node.hold && <Badge kind="warn" title={node.hold.reason}>held</Badge>}</> },
-  { name: "working on", key: (node) => node.assignment, cell: (node) => { const [, campaign, , run] = node.assignment.split("/"); return campaign ? <a href={`#/campaigns/${campaign}`}>{campaign}, run {run}</a> : "–"; } },
+  { name: "state", key: activityOf, cell: (node) => <><State of={activityOf(node)} />{node.quarantine !== "" && <Badge kind="bad" title={node.quarantine}>quarantined</Badge>}{node.hold && <Badge kind="warn" title={node.hold.reason}>held</Badge>}</> },
+  { name: "working on", key: (node) => node.assignment, cell: (node) => { const [, campaign, , run] = node.assignment.split("/"); return campaign ? <a href={`#/campaigns/${campaign}`}>{campaign}, run {run}</a> : activityOf(node) === "INSTALLING" ? "settings of another runtime" : "–"; } },
   { name: "processor", key: (node) => node.fingerprint["cpu.model"] ?? "", cell: (node) => node.fingerprint["cpu.model"] ?? "–" },
   { name: "cores", key: (node) => Number(node.fingerprint["cpu.cores"] ?? 0), cell: (node) => node.fingerprint["cpu.cores"] ?? "–", right: true },
   { name: "memory", key: (node) => Number(node.fingerprint.memory_bytes ?? 0), cell: (node) => bytes(Number(node.fingerprint.memory_bytes)), right: true },
@@ -32,7 +33,7 @@ function Detail({ node, again }: { node: Node; again: () => void }) {
   const name = short(node.name);
   return (
     <section class="figure" aria-labelledby="node-title">
-      <header><h2 id="node-title">{short(node.name)} <State of={node.state} /></h2><div class="tools"><button type="button" onClick={() => choose({ node: "" })}>Close</button></div></header>
+      <header><h2 id="node-title">{short(node.name)} <State of={activityOf(node)} /></h2><div class="tools"><button type="button" onClick={() => choose({ node: "" })}>Close</button></div></header>
       <div class="actions">
         {node.state === "OFFLINE" && <Action text="Remove it" role="ADMIN" question={`The server forgets ${name}. If its agent connects again, it counts as a new node.`} act={() => post(`${node.name}/remove`)} done={() => { choose({ node: "" }); again(); }} />}
         {node.hold ? <Action text="Uncordon" question={`${name} gets runs again.`} act={() => post(`${node.name}/uncordon`)} done={again} /> : (
@@ -66,10 +67,10 @@ export function FleetPage({ query }: { query: Record<string, string> }) {
           const detail = all.find((each) => short(each.name) === node);
           return (
             <>
-              <p class="lead">{count(all.length, "node")}: {number("IDLE").toLocaleString("en")} idle, {number("BUSY").toLocaleString("en")} measuring, {number("OFFLINE").toLocaleString("en")} offline.</p>
+              <p class="lead">{count(all.length, "node")}: {activityText(all)}.</p>
               <div class="filters">
                 <label class="choice"><span>Find</span><input type="search" value={q} placeholder="name, processor, fabric" onInput={(event) => choose({ q: event.currentTarget.value })} /></label>
-                <Choice label="State" name="state" value={state} options={[["", "all"], ["IDLE", `idle (${number("IDLE")})`], ["BUSY", `measuring (${number("BUSY")})`], ["OFFLINE", `offline (${number("OFFLINE")})`], ["quarantined", `quarantined (${number("quarantined")})`], ["held", `held (${number("held")})`]]} />
+                <Choice label="State" name="state" value={state} options={[["", "all"], ...activities.map((one): [string, string] => [one, `${one.toLowerCase()} (${number(one)})`]), ["quarantined", `quarantined (${number("quarantined")})`], ["held", `held (${number("held")})`]]} />
               </div>
               {detail && <Detail key={detail.name} node={detail} again={nodes.again} />}
               {shown.length === 0 ? <Empty>No node matches. <button type="button" onClick={() => choose({ q: "", state: "" })}>Show all</button></Empty>

@@ -25,7 +25,7 @@ export function Badge({ kind, children, title }: { kind: "good" | "warn" | "bad"
 }
 
 const stateKinds: Record<string, "good" | "warn" | "bad" | "busy" | "plain"> = {
-  IDLE: "good", BUSY: "busy", OFFLINE: "bad", QUEUED: "warn", RUNNING: "busy", FITTING: "busy",
+  IDLE: "good", MEASURING: "busy", INSTALLING: "busy", OFFLINE: "bad", QUEUED: "warn", RUNNING: "busy", FITTING: "busy",
   PAUSED: "warn", DRAINING: "warn", SUCCEEDED: "good", FAILED: "bad", CANCELLED: "plain",
   PENDING: "plain", ACTIVE: "busy", FINISHED: "good",
 };

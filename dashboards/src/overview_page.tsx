@@ -1,5 +1,6 @@
 // The page that opens first: what is tuned, how much it gains, what needs attention.
 import { useMemo } from "preact/hooks";
+import { activityText } from "./activity";
 import { get, getAll } from "./api";
 import { useCampaigns } from "./campaign_list";
 import { attention } from "./attention";
@@ -104,7 +105,7 @@ export function OverviewPage() {
           <h2>Fleet</h2>
           <Show of={nodes} what="The nodes">
             {(all) => (
-              <p><a href="#/fleet">{count(all.length, "node")}</a>: {["IDLE", "BUSY", "OFFLINE"].map((state) => `${all.filter((one) => one.state === state).length} ${state.toLowerCase()}`).join(", ")}</p>
+              <p><a href="#/fleet">{count(all.length, "node")}</a>: {activityText(all)}</p>
             )}
           </Show>
         </section>
