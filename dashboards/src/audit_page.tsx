@@ -1,4 +1,4 @@
-// What was changed, when, and by whom: the newest first, a page at a time.
+// The audit trail, newest first, a page at a time.
 import { useState } from "preact/hooks";
 import { getPage } from "./api";
 import { Empty, Show, useData } from "./data";

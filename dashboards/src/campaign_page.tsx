@@ -1,4 +1,4 @@
-// One campaign, live: how far it is, what each point says so far, what happened.
+// One campaign, live: its progress, its points so far, its events.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { get, post } from "./api";
 import { tooWide } from "./attention";
@@ -24,7 +24,7 @@ const kMostEvents = 500;
 interface Events { events: CampaignEvent[]; live: boolean; problem: string }
 const none: Events = { events: [], live: false, problem: "" };
 
-/** Events as they come; a broken stream goes on from the last one. */
+/** Events as they arrive; a broken stream is resumed after the last one. */
 function useEvents(name: string, round: number): Events {
   const [state, setState] = useState<Events>(none);
   useEffect(() => {

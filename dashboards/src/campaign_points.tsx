@@ -1,4 +1,4 @@
-// What a campaign has measured: times as curves first, how surely they are known second, and the samples of one point.
+// The measurements of a campaign: times as curves, the widths of their intervals, and the samples of one point.
 import { useMemo } from "preact/hooks";
 import { get } from "./api";
 import { Curves } from "./curves";

@@ -27,7 +27,7 @@ function tickText(change: number): string {
   return Number.isInteger(part) ? `1/${part}` : `${change > 0 ? "+" : ""}${percent(change)}`;
 }
 
-/** What is not shown any more is in a table. */
+/** The others are in the table. */
 export const kMostRows = 40;
 
 export function Changes({ of, label }: { of: Change[]; label: string }) {

@@ -1,5 +1,5 @@
 // What the planners decide by a model: loops by data and computation, calls by regions. Each cell
-// can be explained, with what `stripline explain --json` says.
+// can be explained, by what `stripline explain --json` prints.
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { get } from "./api";
@@ -26,7 +26,7 @@ function Reasons({ version, command, question }: { version: string; command: Com
   return <Show of={explanation} what="The explanation">{(of) => <Explained of={of} baseline={command.baseline} />}</Show>;
 }
 
-// A cell that was picked. A report has no planners with it: it says how to ask them.
+// A cell that was picked. A report contains no planners: it shows the command that asks them.
 function Explain({ version, command, question, row }: { version: string; command: Command; question: Record<string, string>; row: Decision | undefined }) {
   const [, model, , number] = version.split("/");
   const named = number === "file" ? `${model}.stripline.json` : `${model}@${number}`;

@@ -54,7 +54,7 @@ export function Choice({ name, ...rest }: { label: string; name: string; value: 
 export function CopyText({ text, children }: { text: string; children: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    // There is no clipboard for pages by plain text from other machines: people take the text by hand there.
+    // Browsers give no clipboard to pages by plain HTTP from other machines: there the text is shown, to be copied by hand.
     if (navigator.clipboard) await navigator.clipboard.writeText(text).catch(() => prompt("Copy", text));
     else prompt("Copy", text);
     setCopied(true);

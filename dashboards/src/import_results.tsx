@@ -1,4 +1,4 @@
-// What a plan has brought where no server is reached: its file becomes a campaign.
+// Results that were measured where no server can be reached: their file becomes a campaign.
 import { useContext, useState } from "preact/hooks";
 import { ApiError, post } from "./api";
 import { mayAct } from "./roles";
@@ -7,7 +7,7 @@ import { partsOf } from "./upload";
 import { percent, short } from "./units";
 import { Who } from "./who";
 
-// A large file has more parts than a caller may send at once: who is asked to wait waits.
+// A large file has more parts than a caller may send at once: the page waits when the server asks it to.
 const kPatience_s = 60;
 
 async function sendPart(part: object): Promise<Campaign> {

@@ -22,7 +22,7 @@ function useGains(version: string): ReturnType<typeof useData<Gains>> {
 }
 
 // What a version gains: in loops by its model, in other things as measured. Of one that was withdrawn, has failed, is stale, was
-// not judged, or with which runs lost time, only that is shown: what it says of gains is not to be believed.
+// not judged, or with which runs lost time, only that is shown: the gains that it predicts are not credible.
 function Gain({ of }: { of?: ModelVersion }) {
   const why = of ? silence(of) : null;
   const judged = of?.validation;

@@ -1,4 +1,4 @@
-// Which node is to have which version, and what nodes have answered: pure.
+// The versions that nodes are offered, and what the nodes have answered: pure.
 import type { ModelVersion, Node, NodeModel } from "./types";
 import { count, short } from "./units";
 
@@ -6,7 +6,7 @@ export const answers = ["APPLIED", "PENDING", "REJECTED"] as const;
 export type AnswerState = (typeof answers)[number];
 
 export interface Offered { node: string; model: NodeModel }
-/** A version by a label, with the nodes that are to have it. */
+/** A version by a label, with the nodes that are offered it. */
 export interface Rollout {
   version: ModelVersion;
   label: string;
@@ -16,7 +16,7 @@ export interface Rollout {
   reasons: { reason: string; nodes: string[] }[];
 }
 
-/** Everything that a node is to have, a row each. */
+/** Every offer of a version to a node. */
 export function offersOf(nodes: Node[]): Offered[] {
   return nodes.flatMap((node) => (node.models ?? []).map((model) => ({ node: short(node.name), model })));
 }
@@ -30,7 +30,7 @@ function reasonsOf(offers: Offered[]): Rollout["reasons"] {
 }
 
 /**
- * All labelled versions, those of a model together, its canary before the rest; also those that no node is to have. What is
+ * All labelled versions, those of a model together, its canary before the stable one; also those that no node is offered. What is
  * stable is there once, with all its nodes: it has been tried, whatever else it is labelled.
  */
 export function rollouts(versions: ModelVersion[], offers: Offered[]): Rollout[] {

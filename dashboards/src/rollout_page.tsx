@@ -65,7 +65,7 @@ function Bars({ of }: { of: Rollout[] }) {
   );
 }
 
-// One step of a rollout: the canary, or the rest.
+// One step of a rollout: the canary, or the stable version.
 function Step({ of, all, again }: { of: Rollout; all: Rollout[]; again: () => void }) {
   const gate = useData(of.label === "canary" ? `${of.version.name}/gate` : null, (signal) => get<Gate>(`${of.version.name}/gate`, signal), 10);
   const name = nameOf(of.version.name);

@@ -6,7 +6,7 @@ export interface Line { grade: "bad" | "stale"; text: string }
 
 const most = 3;
 
-/** The gravest first; empty: there is nothing to say. */
+/** The gravest first; empty: the server reports no problem. */
 export function bannerOf(status: ServerStatus): Line[] {
   const lines: Line[] = [];
   if (status.storage_failure !== "") {
