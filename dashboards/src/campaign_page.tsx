@@ -60,7 +60,7 @@ function Width({ events, enough }: { events: CampaignEvent[]; enough: number }) 
   const moments = useMemo(() => shrinking(events), [events]);
   if (moments.length < 2) return null;
   return (
-    <Figure id="width" title="Width of the intervals" about="Half-width of the 95 % confidence interval relative to the median, after each run: 19 of 20 points have at most this."
+    <Figure id="width" title="Width of the intervals over time" about="Half-width of the 95 % confidence interval relative to the median, after each run: 19 of 20 points have at most this."
       table={() => ({ columns: ["time", "width"], rows: moments.map((one) => [new Date(one.at).toISOString(), one.value]) })}>
       <Timeline label="Width of intervals over time" moments={moments} usual={enough > 0 ? { value: enough, text: "narrow enough" } : undefined} xName="time (UTC)" format={(value) => percent(value, 2)}
         say={(index) => `${new Date(moments[index].at).toISOString().slice(11, 19)}: ${half(moments[index].value)}`} />

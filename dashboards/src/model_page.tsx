@@ -165,7 +165,7 @@ function OneModel({ model, versions, query, again }: { model: Model; versions: M
               )}
             </Show>
             {content.collective && content.collective.rules.length > 0 && (
-              <Figure id="collectives" title="Collectives by size" about="Which algorithm a collective uses at each size. Pale: the default. The others save this share of the default's time, as measured."
+              <Figure id="collectives" title="Collectives by size" about="Which algorithm a collective uses at each size. Pale: the default. The other bars name the share of the default's time that they save, as measured."
                 table={() => ({ columns: ["operation", "min_ranks", "max_ranks", "from_bytes", "to_bytes", "algorithm", "time_s", "gain"], rows: content.collective!.rules.map((rule) => [rule.operation, rule.min_ranks, rule.max_ranks, rule.from_bytes, rule.to_bytes, rule.algorithm, rule.time_s.value, rule.gain?.value ?? null]) })}>
                 <Collectives rules={content.collective.rules} />
               </Figure>
