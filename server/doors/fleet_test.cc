@@ -141,6 +141,7 @@ TEST_F(FleetTest, ANodeThatInstallsSettingsGetsNoRunUntilItHasDoneSo) {
   add("a");
   ASSERT_TRUE(connected({"a", "b"}));
   EXPECT_EQ(node_state("nodes/b"), v1::Node::BUSY);
+  EXPECT_EQ(node("nodes/b").assignment(), "") << "by which pages distinguish it from measuring";
   ASSERT_TRUE(eventually([&] {
     b.heartbeat();
     return node_state("nodes/b") == v1::Node::IDLE;

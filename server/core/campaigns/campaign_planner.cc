@@ -131,7 +131,7 @@ Answer<std::vector<const NodeOffer*>> candidates(const CampaignSpec& spec,
   if (able.size() < spec.nodes) {
     return too_few(spec, able.size(), "that can open fabric '" + spec.fabric + "'");
   }
-  const uint32_t ranks_of_node = spec.ranks / spec.nodes;
+  const uint32_t ranks_of_node = (spec.ranks + spec.nodes - 1) / spec.nodes;  // of the fullest
   std::erase_if(able, [&](const NodeOffer* offer) {
     return offer->max_ranks > 0 && offer->max_ranks < ranks_of_node;
   });

@@ -335,6 +335,9 @@ TEST(CampaignPlanner, RanksMustFitTheNodes) {
                 small);
   };
   EXPECT_TRUE(asked(16));
+  const auto uneven = asked(17);
+  ASSERT_FALSE(uneven);
+  EXPECT_NE(uneven.problem().message.find("room for 9 ranks each"), std::string::npos);
   const auto more = asked(32);
   ASSERT_FALSE(more);
   EXPECT_EQ(more.problem().reason, "NOT_ENOUGH_NODES");

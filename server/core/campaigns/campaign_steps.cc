@@ -214,6 +214,7 @@ Snapshot CampaignSteps::take_snapshot(double now_s) {
     const auto host = session.record.fingerprint.find(std::string(kHostFact));
     if (host != session.record.fingerprint.end()) node.host = host->second;
     node.load = session.host_load;
+    node.max_ranks = session.max_ranks;
     node.fabrics = session.fabrics;
     node.experiments = {session.declared, &session.declared->versions};
     snapshot.nodes.push_back(std::move(node));
