@@ -51,7 +51,8 @@ Answer<http::Response> Api::point_summary(const Call& call) {
                     {"measured", one.measured},
                     {"failed", one.failed}});
   }
-  response = answered(Result<Json>(Json{{"experiments", std::move(list)}}));
+  STRIPLINE_ASSIGN_OR_RETURN(response,
+                             answered(Result<Json>(Json{{"experiments", std::move(list)}})));
   response.etag = etag;
   return response;
 }
