@@ -5,6 +5,7 @@
 #include <fstream>
 #include <limits>
 #include <poll.h>
+#include <string_view>
 
 #include "base/atomic_file.h"
 #include "base/cut_text.h"
@@ -40,16 +41,18 @@ bool is_readable(int fd) {
   return ::poll(&one, 1, 0) > 0;
 }
 
-// Whether the last line of a driver's output says that its plan has been carried out.
+// True if the last line of a driver's output, which has this size, says that the plan has been
+// carried out.
 bool ends_with_done(const std::filesystem::path& file, uintmax_t size) {
-  const size_t looked_at = std::min<uintmax_t>(size, 32);
+  const size_t looked_at = std::min<uintmax_t>(size, 32);  // more than that line has
   std::ifstream in(file, std::ios::binary);
   in.seekg(static_cast<std::streamoff>(size - looked_at));
-  std::string last(looked_at, '\0');
-  if (!in.read(last.data(), static_cast<std::streamsize>(looked_at))) return false;
-  if (!last.ends_with('\n')) return false;
-  last.pop_back();
-  return last.substr(last.rfind('\n') + 1).starts_with("{\"done\"");
+  std::string end(looked_at, '\0');
+  if (!in.read(end.data(), static_cast<std::streamsize>(looked_at))) return false;
+  if (!end.ends_with('\n')) return false;
+  const size_t before = end.size() > 1 ? end.rfind('\n', end.size() - 2) : std::string::npos;
+  const auto last = read_driver_output(DriverPlan{}, std::string_view(end).substr(before + 1));
+  return last.ok() && last->done;
 }
 
 uint32_t most_ranks(const DriverPlan& plan) {

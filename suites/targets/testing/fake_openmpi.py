@@ -8,8 +8,8 @@ settings), "hang" (k-nomial bcasts hang), "turns" (bcasts hang when several take
 (chains of bcast abort), "wrong" (binary trees of bcast give wrong data), "slow" (a file makes halos
 and sorts slower), "new" (it is version 4.1.7), "locked" (neither the algorithm of allgatherv nor
 btl_vader_fbox_size can be set), "late" (launches take five seconds to start), "worse" (binomial trees
-are slower than the default), "between" (so they are among 71 ranks), "rebuilt" (it is another package), "stays" (programs do not
-exit).
+are slower than the default), "between" (so they are among 71 ranks), "rebuilt" (it is another package),
+"stays" (programs do not exit).
 """
 
 import json
