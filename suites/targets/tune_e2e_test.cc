@@ -291,8 +291,8 @@ TEST_F(Tune, AProgramThatGetsSlowerIsReported) {
 }
 
 TEST_F(Tune, WhatThereIsNoTimeForKeepsTheDefault) {
-  // Each launch takes five of 18 seconds.
-  const Finished tuned = tune("late", {}, "100", "0.3");
+  // Each launch takes two of nine seconds.
+  const Finished tuned = tune("late", {}, "100", "0.15");
   EXPECT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
   EXPECT_NE(tuned.out.find("The time was up"), std::string::npos) << tuned.out;
   const Json kept = record();
