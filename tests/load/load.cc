@@ -21,6 +21,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "agent/description.h"
+#include "base/clock.h"
 #include "base/command_line.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
@@ -120,12 +121,12 @@ class Load {
     print("all connected", begin);
     create_campaigns();
     be_steady(options_.seconds / 2);
-    killed_s_ = now_s();
+    killed_s_ = steady_seconds();
     server_.kill();
     server_.start(server_.address());
     begin = spent();
     if (!turn_until([&] { return all_live(2); }, kPatienceS)) give_up("not all agents came back");
-    back_s_ = now_s();
+    back_s_ = steady_seconds();
     print("all back, from the restart on", begin);
     be_steady(std::max(1.0, options_.seconds / 2 - (back_s_ - killed_s_)));
     const bool ended = turn_until([&] { return seen_.runs_finished >= options_.runs; }, kPatienceS);
@@ -153,15 +154,15 @@ class Load {
         {server_.address(), authority_pem(), admin_secret_, kExperiment, options_.runs});
     visitors.begin_browsers();
     endure("agents and browsers", options_.seconds / 12);
-    const double viewer_s = now_s();
+    const double viewer_s = steady_seconds();
     visitors.begin(Attacker::viewer);
     endure("the same beside a viewer", options_.seconds / 12);
-    const double everybody_s = now_s();
+    const double everybody_s = steady_seconds();
     for (const Attacker attacker : kAttackers) {
       if (attacker != Attacker::viewer) visitors.begin(attacker);
     }
     endure("the same beside all attackers", options_.seconds * 5 / 6);
-    const double end_s = now_s();
+    const double end_s = steady_seconds();
     source.end();
     std::atomic<bool> alone = false;
     const std::jthread stopping([&] {
@@ -379,7 +380,7 @@ class Load {
     double server_s = 0;
     double here_s = 0;
   };
-  Spent spent() const { return {now_s(), cpu_s(server_.pid()), cpu_s(::getpid())}; }
+  Spent spent() const { return {steady_seconds(), cpu_s(server_.pid()), cpu_s(::getpid())}; }
   void print(const char* what, const Spent& begin) const {
     const Spent end = spent();
     std::printf("%-31s %8.2f s; processor time of the server %.2f s, of the agents %.2f s\n", what,
@@ -390,7 +391,7 @@ class Load {
   void be_steady(double seconds) {
     const Spent begin = spent();
     const uint64_t samples = seen_.samples;
-    turn_until([&] { return now_s() >= begin.at_s + seconds; }, seconds + kPatienceS);
+    turn_until([&] { return steady_seconds() >= begin.at_s + seconds; }, seconds + kPatienceS);
     steady_server_s_ += spent().server_s - begin.server_s;
     steady_samples_ += seen_.samples - samples;
     print("samples for", begin);
@@ -411,7 +412,7 @@ class Load {
     double look_s = begin.at_s;
     turn_until(
         [&] {
-          const double now = now_s();
+          const double now = steady_seconds();
           if (now >= look_s) {
             if (!server_.running()) give_up("the server has ended: " + server_.log());
             memory_.push_back({now, server_.resident_mib()});
@@ -489,28 +490,28 @@ class Load {
   // Asks now and then, while the agents do what is due, until it is true; false after kPatienceS.
   template <typename Look>
   bool look_until(Look look) {
-    const double end = now_s() + kPatienceS;
+    const double end = steady_seconds() + kPatienceS;
     do {
       turn_until([] { return false; }, 0.05);
       if (look()) return true;
-    } while (now_s() < end);
+    } while (steady_seconds() < end);
     return false;
   }
 
   // Lets the agents do what is due until the condition holds; false after the limit.
   template <typename Condition>
   bool turn_until(Condition condition, double limit_s) {
-    const double end = now_s() + limit_s;
+    const double end = steady_seconds() + limit_s;
     std::vector<pollfd> fds(agents_.size());
     while (!condition()) {
-      if (now_s() >= end) return false;
-      double next = std::min(end, now_s() + 0.05);
+      if (steady_seconds() >= end) return false;
+      double next = std::min(end, steady_seconds() + 0.05);
       for (size_t i = 0; i < agents_.size(); ++i) {
         agents_[i]->turn();
         fds[i] = agents_[i]->waits_for();
         next = std::min(next, agents_[i]->next_event_s());
       }
-      const int wait_ms = std::max(0, static_cast<int>((next - now_s()) * 1e3));
+      const int wait_ms = std::max(0, static_cast<int>((next - steady_seconds()) * 1e3));
       if (::poll(fds.data(), fds.size(), wait_ms) <= 0) continue;
       for (size_t i = 0; i < agents_.size(); ++i) {
         if (fds[i].revents != 0) agents_[i]->on_ready();

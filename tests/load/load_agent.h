@@ -19,8 +19,6 @@
 
 namespace stripline::load {
 
-double now_s();
-
 struct Pace {
   double points_per_s = 10;         ///< of each run; each point is a batch
   uint32_t samples_per_point = 50;  ///< values in it
