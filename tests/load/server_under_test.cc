@@ -14,7 +14,6 @@
 #include "base/exit_codes.h"
 #include "base/testing/processes.h"
 #include "base/whole_file.h"
-#include "tests/load/load_agent.h"
 
 namespace stripline::load {
 namespace {
