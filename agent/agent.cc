@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
-#include <deque>
 #include <map>
 #include <poll.h>
 #include <random>
@@ -19,17 +18,16 @@
 #include "agent/leftovers.h"
 #include "agent/link.h"
 #include "agent/model_offer.h"
+#include "agent/model_orders.h"
 #include "agent/order_check.h"
 #include "agent/run_load.h"
 #include "agent/run_reports.h"
-#include "agent/side_task.h"
 #include "agent/worker_process.h"
 #include "base/clock.h"
 #include "base/exit_codes.h"
 #include "base/host_load.h"
 #include "base/process_state.h"
 #include "base/unguessable.h"
-#include "optimizer/experiment/tuning.h"
 
 namespace stripline::agent {
 namespace {
@@ -68,7 +66,7 @@ class Agent::Impl {
         credentials_(options_.identity_file),
         link_(options_.servers, credentials_),
         reports_(options_.models_folder),
-        beside_([this] { wake(); }) {
+        model_orders_(options_.models_folder, options_.targets, description_, [this] { wake(); }) {
     reports_.listen();
   }
 
@@ -81,7 +79,7 @@ class Agent::Impl {
         if (runner_->wants_look()) runner_->on_look(now, look_at_ranks());
         carry_out();
       }
-      accept_offers();
+      follow_model_orders();
       pass_on_reports(now);
       leave_when_due(now);
       end_when_stopped(now);
@@ -128,8 +126,6 @@ class Agent::Impl {
 
   bool measuring() const { return runner_ && !runner_->done(); }
 
-  // --- session --------------------------------------------------------------------------------
-
   void follow(const SessionStep& step) {
     if (step.log) {
       spdlog::log(step.log_is_warning ? spdlog::level::warn : spdlog::level::info, "{}", *step.log);
@@ -159,7 +155,8 @@ class Agent::Impl {
             stay_.leaving(),
             options_.cluster,
             models(),
-            description_.max_ranks};
+            description_.max_ranks,
+            model_orders_.installing()};
   }
 
   std::optional<std::map<std::string, std::string>> models() const {
@@ -168,10 +165,11 @@ class Agent::Impl {
   }
 
   Heartbeat heartbeat() {
-    if (measuring()) return {runner_->id(), stay_.leaving()};
+    const bool installing = model_orders_.installing();
+    if (measuring()) return {runner_->id(), stay_.leaving(), std::nullopt, installing};
     // Servers may want to hear of agents more often than is worth a look.
     if (steady_seconds() >= next_look_s_) look_at_host();
-    return {{}, stay_.leaving(), host_load_};
+    return {{}, stay_.leaving(), host_load_, installing};
   }
 
   void look_at_host() {
@@ -264,55 +262,20 @@ class Agent::Impl {
     carry_out();
   }
 
-  // Followed when nothing is measured: the server offers nothing to an agent that it has given a
-  // run, but one may have come meanwhile.
-  void on_message(const ModelOffer& offer) { offers_.emplace_back(offer); }
-  void on_message(const ModelWithdrawal& withdrawal) {
-    if (!options_.models_folder.empty()) offers_.emplace_back(withdrawal);
-  }
+  void on_message(const ModelOffer& offer) { model_orders_.add(offer); }
+  void on_message(const ModelWithdrawal& withdrawal) { model_orders_.add(withdrawal); }
 
-  void accept_offers() {
-    beside_.finish();
-    while (!measuring() && !beside_.runs() && !offers_.empty()) {
-      const auto offer = std::move(offers_.front());
-      offers_.pop_front();
-      std::visit([this](const auto& message) { accept(message); }, offer);
+  // None is begun while it measures: the server offers nothing to an agent that it has given a run,
+  // but an order may have come meanwhile.
+  void follow_model_orders() {
+    const bool was_installing = model_orders_.installing();
+    for (ModelAck& answer : model_orders_.follow(!measuring())) {
+      if (answer.applied) reports_.listen();
+      // Without a session the model is offered again.
+      if (session_.live()) link_.send(std::move(answer));
     }
-  }
-
-  // What settings of other runtimes ask for takes longer than a server waits for heartbeats.
-  template <typename Order>
-  void accept(const Order& order) {
-    if (experiment::target_of_settings(order.fabric).empty()) return follow_order(order)();
-    beside_.begin([this, order] { return follow_order(order); });
-  }
-
-  // Reads what does not change while the agent runs; the rest is left to what it returns.
-  SideTask::Then follow_order(const ModelOffer& offer) {
-    const Status accepted =
-        accept_offer(offer, options_.models_folder, description_, options_.targets);
-    return [this, accepted, version = offer.version, fabric = offer.fabric] {
-      if (accepted.ok()) {
-        spdlog::info("programs here use {} over {} from now on", version, fabric);
-        reports_.listen();
-      } else {
-        spdlog::warn("rejected {}: {}", version, accepted.error().message());
-      }
-      if (!session_.live()) return;  // it is offered again
-      link_.send(ModelAck{version, accepted.ok(), accepted.ok() ? "" : accepted.error().message()});
-    };
-  }
-
-  SideTask::Then follow_order(const ModelWithdrawal& withdrawal) const {
-    const Result<bool> removed =
-        remove_offered(withdrawal, options_.models_folder, options_.targets);
-    return [removed, fabric = withdrawal.fabric, reason = withdrawal.reason] {
-      if (!removed.ok()) {
-        spdlog::error("{}", removed.error().message());
-      } else if (*removed) {
-        spdlog::info("programs here use no model over {} from now on: {}", fabric, reason);
-      }
-    };
+    // At once, as the server may be about to give out a run, or waits to do so.
+    if (model_orders_.installing() != was_installing && session_.live()) link_.send(heartbeat());
   }
 
   // Reports would disturb a measurement. One at a time, once the one before has been sent: any user
@@ -340,8 +303,6 @@ class Agent::Impl {
     }
     return link_.local_address();
   }
-
-  // --- workers --------------------------------------------------------------------------------
 
   void abandon_run() {
     end_workers();
@@ -427,7 +388,7 @@ class Agent::Impl {
     // The server decides by the host's load whether the next run begins at once: it comes first.
     if (update != nullptr && update->state == AssignmentUpdate::State::finished) {
       look_at_host();
-      link_.send(Heartbeat{runner_->id(), stay_.leaving(), host_load_});
+      link_.send(Heartbeat{runner_->id(), stay_.leaving(), host_load_, model_orders_.installing()});
     }
     link_.send(tell.message);
   }
@@ -469,8 +430,6 @@ class Agent::Impl {
     carry_out();
   }
 
-  // --- stopping -------------------------------------------------------------------------------
-
   bool stopping() const { return stop_code_.has_value(); }
 
   void leave_when_due(double now) {
@@ -505,8 +464,6 @@ class Agent::Impl {
     }
     if (!session_.live() || now >= *farewell_until_s_) exit_code_ = *stop_code_;
   }
-
-  // --- the loop -------------------------------------------------------------------------------
 
   int timeout_ms(double now) const {
     std::optional<double> next = session_.next_event_s();
@@ -565,7 +522,7 @@ class Agent::Impl {
   AgentOptions options_;
   Description description_;
   std::string instance_id_;
-  UniqueFd wake_fd_;  // what signals ask for, and the end of a task beside the loop
+  UniqueFd wake_fd_;  // what signals ask for, and the end of what is installed beside the loop
   std::atomic<bool> stop_wanted_ = false;
   std::atomic<bool> leave_wanted_ = false;
   std::atomic<bool> hang_up_wanted_ = false;
@@ -574,7 +531,6 @@ class Agent::Impl {
   bool said_leaving_ = false;
   Credentials credentials_;
   Link link_;
-  std::deque<std::variant<ModelOffer, ModelWithdrawal>> offers_;  // not followed yet
   RunReports reports_;
   double next_report_s_ = 0;  // not passed on before
   RunLoad run_load_;
@@ -588,7 +544,7 @@ class Agent::Impl {
   std::optional<int> stop_code_;
   std::optional<double> farewell_until_s_;
   std::optional<int> exit_code_;
-  SideTask beside_;  // ends before what it reads
+  ModelOrders model_orders_;  // ends before what it reads
 };
 
 Agent::Agent(AgentOptions options, Description description)

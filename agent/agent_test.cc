@@ -6,7 +6,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <mutex>
@@ -17,11 +16,14 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include "agent/testing/held_tune.h"
 #include "base/clock.h"
 #include "base/exit_codes.h"
 #include "base/report_socket.h"
+#include "base/testing/assert_ok.h"
 #include "base/testing/processes.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/tuning.h"
 #include "stripline/v1/agents.grpc.pb.h"
 #include "stripline/v1/common.pb.h"
 
@@ -193,6 +195,18 @@ v1::ServerMessage group_ready(uint32_t ranks, uint64_t fence = 1) {
   return message;
 }
 
+v1::ServerMessage settings_offer() {
+  const ModelOffer offer = HeldTune::offer();
+  v1::ServerMessage message;
+  v1::ModelOffer& wire = *message.mutable_model_offer();
+  wire.set_version(offer.version);
+  wire.set_sha256(offer.sha256);
+  wire.set_label(offer.label);
+  wire.set_fabric(offer.fabric);
+  wire.set_content(*offer.content);
+  return message;
+}
+
 v1::ServerMessage cancel(uint64_t fence = 1) {
   v1::ServerMessage message;
   message.mutable_cancel_assignment()->set_assignment(kAssignment);
@@ -205,9 +219,8 @@ v1::ServerMessage cancel(uint64_t fence = 1) {
 class RunningAgent {
  public:
   explicit RunningAgent(const std::string& server, const StayLimits& stay = {},
-                        const std::string& models_folder = "")
-      : agent_(make_options(server, stay, models_folder),
-               *describe_node(program("agent_scripted_worker"), 10)),
+                        const std::string& models_folder = "", const TargetOptions& targets = {})
+      : agent_(make_options(server, stay, models_folder, targets), describe(targets)),
         thread_([this] { exit_code_ = agent_.run(); }) {}
   ~RunningAgent() {
     if (thread_.joinable()) stop();
@@ -225,16 +238,25 @@ class RunningAgent {
 
  private:
   static AgentOptions make_options(const std::string& server, const StayLimits& stay,
-                                   const std::string& models_folder) {
+                                   const std::string& models_folder, const TargetOptions& targets) {
     AgentOptions options;
     options.stay = stay;
     options.models_folder = models_folder;
+    options.targets = targets;
     options.servers = *parse_servers(server);
     options.node = "a";
     options.worker = program("agent_scripted_worker");
     options.version = "0.1.0";
     options.session.refusal_patience_s = 0.3;
     return options;
+  }
+
+  static Description describe(const TargetOptions& targets) {
+    Description description = *describe_node(program("agent_scripted_worker"), 10);
+    for (const auto& [target, folder] : targets.folders) {
+      description.fabrics.push_back(experiment::settings_fabric(target));
+    }
+    return description;
   }
 
   int exit_code_ = -1;
@@ -317,6 +339,41 @@ TEST(Agent, AFloodOfReportsNeitherStopsItNorReachesTheServer) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   EXPECT_LE(static_cast<double>(std::ranges::count_if(received, is_report)), 1 + seconds);
   EXPECT_EQ(agent.stop(), kExitOk);
+}
+
+bool is_heartbeat(const v1::AgentMessage& message) { return message.has_heartbeat(); }
+
+TEST(Agent, SaysAtOnceThatItInstallsSettingsAndThatItHasDoneSo) {
+  const TempFolder models;
+  const HeldTune tune;
+  FakeServer server;
+  server.heartbeat_every(1000);  // none comes for another reason
+  RunningAgent agent(server.address(), {}, models.path().string(), tune.options());
+  EXPECT_FALSE(server.wait_for_hello().installing());
+  server.send(settings_offer());
+  EXPECT_TRUE(server.wait_for(is_heartbeat).heartbeat().installing());
+  const size_t before = server.count();
+  tune.release();
+  const auto is_ack = [](const auto& message) { return message.has_model_ack(); };
+  EXPECT_EQ(server.wait_for(is_ack, before).model_ack().state(), v1::ModelAck::APPLIED);
+  const v1::AgentMessage over = server.wait_for(is_heartbeat, before);
+  EXPECT_TRUE(over.has_heartbeat());
+  EXPECT_FALSE(over.heartbeat().installing());
+  EXPECT_EQ(agent.stop(), kExitOk);
+}
+
+TEST(Agent, SaysInItsNextSessionThatItStillInstalls) {
+  const TempFolder models;
+  const HeldTune tune;
+  FakeServer server;
+  RunningAgent agent(server.address(), {}, models.path().string(), tune.options());
+  server.wait_for_hello();
+  server.send(settings_offer());
+  EXPECT_TRUE(server.wait_for(is_heartbeat).heartbeat().installing());
+  const size_t before = server.count();
+  server.drop();
+  EXPECT_TRUE(server.wait_for_hello(before).installing());
+  tune.release();
 }
 
 TEST(Agent, MeasuresAndDeliversEverySample) {
@@ -545,9 +602,8 @@ class AgentProgram : public ::testing::Test {
                     program("agent_scripted_worker"),
                     "--log-level",
                     "warning"};
-    auto process = Subprocess::spawn(options);
-    ASSERT_TRUE(process.ok()) << process.error().message();
-    process_.emplace(std::move(*process));
+    ASSERT_OK_AND_ASSIGN(auto process, Subprocess::spawn(options));
+    process_.emplace(std::move(process));
     ASSERT_EQ(server_.wait_for_hello().node(), "a");
   }
 
@@ -566,9 +622,8 @@ bool gone(pid_t pid) {
 TEST_F(AgentProgram, IdleItEndsWithZeroOnSigterm) {
   start();
   process_->signal(SIGTERM);
-  const auto status = process_->wait(kPatience_s);
-  ASSERT_TRUE(status.ok());
-  EXPECT_EQ(status->exit_code, kExitOk) << status->describe();
+  ASSERT_OK_AND_ASSIGN(const auto status, process_->wait(kPatience_s));
+  EXPECT_EQ(status.exit_code, kExitOk) << status.describe();
 }
 
 TEST_F(AgentProgram, ItsWorkersDieWithIt) {
@@ -596,11 +651,9 @@ TEST_F(AgentProgram, WrongOptionsAreRefused) {
     SubprocessOptions options;
     options.argv = {program("stripline-agent")};
     options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
-    auto process = Subprocess::spawn(options);
-    ASSERT_TRUE(process.ok());
-    const auto status = process->wait(kPatience_s);
-    ASSERT_TRUE(status.ok());
-    EXPECT_EQ(status->exit_code, kExitUsage);
+    ASSERT_OK_AND_ASSIGN(auto process, Subprocess::spawn(options));
+    ASSERT_OK_AND_ASSIGN(const auto status, process.wait(kPatience_s));
+    EXPECT_EQ(status.exit_code, kExitUsage);
   }
 }
 

@@ -49,7 +49,7 @@ std::map<std::string, std::string> environment_of(const Assignment& assignment,
 }
 
 // Ranks on several nodes would listen on 127.0.0.1 without an address.
-TEST(AssignmentRunner, RanksOnSeveralNodesUseTheWayToTheServer) {
+TEST(AssignmentRunner, RanksOnSeveralNodesUseTheAddressTowardsTheServer) {
   const auto address = [](const Assignment& assignment, const std::string& own) {
     const auto environment = environment_of(assignment, own);
     const auto found = environment.find("STRIPLINE_ADDRESS");

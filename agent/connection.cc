@@ -35,17 +35,18 @@ Result<UniqueFd> start_connecting(const SocketAddress& address) {
 
 }  // namespace
 
-Connection::Connection(const HostAndPort& server, const std::string& path, const Result<Way>& way,
-                       size_t attempt)
+Connection::Connection(const HostAndPort& server, const std::string& path,
+                       const Result<Transport>& transport, size_t attempt)
     : attempt_(attempt),
       call_(server.text(), path,
-            {.secure = way.ok() && way->tls, .bearer = way.ok() ? way->bearer : std::string()}) {
-  if (!way.ok()) {
-    call_.connection_lost(way.error().message());
+            {.secure = transport.ok() && transport->tls,
+             .bearer = transport.ok() ? transport->bearer : std::string()}) {
+  if (!transport.ok()) {
+    call_.connection_lost(transport.error().message());
     return;
   }
-  if (way->tls) {
-    auto stream = pki::TlsStream::start(*way->tls);
+  if (transport->tls) {
+    auto stream = pki::TlsStream::start(*transport->tls);
     if (!stream.ok()) {
       call_.connection_lost(stream.error().message());
       return;

@@ -22,7 +22,7 @@ class Connection {
  public:
   /// `path` is the method's. Without a transport (an error) the call has ended with that. `attempt`
   /// says with which of the host's addresses to begin.
-  Connection(const HostAndPort& server, const std::string& path, const Result<Way>& way,
+  Connection(const HostAndPort& server, const std::string& path, const Result<Transport>& transport,
              size_t attempt);
 
   GrpcCall& call() { return call_; }

@@ -59,20 +59,20 @@ Status write_identity(const std::filesystem::path& file, const Identity& identit
                            identity.key_pem + identity.certificate_pem + identity.authority_pem);
 }
 
-Result<Way> Credentials::way(const HostAndPort& server) const {
+Result<Transport> Credentials::transport(const HostAndPort& server) const {
   STRIPLINE_ASSIGN_OR_RETURN(std::string secret, pki::dev_secret(server));
-  if (!secret.empty()) return Way{std::nullopt, std::move(secret)};
-  if (identity_file_.empty()) return Way{};
+  if (!secret.empty()) return Transport{std::nullopt, std::move(secret)};
+  if (identity_file_.empty()) return Transport{};
   auto identity = read_identity(identity_file_);
   if (!identity.ok()) {
-    if (identity.error().code() == ErrorCode::not_found) return Way{};
+    if (identity.error().code() == ErrorCode::not_found) return Transport{};
     return identity.error();
   }
-  return Way{pki::TlsSettings{.host = server.host,
-                              .authority_pem = std::move(identity->authority_pem),
-                              .certificate_pem = std::move(identity->certificate_pem),
-                              .key_pem = std::move(identity->key_pem)},
-             ""};
+  return Transport{pki::TlsSettings{.host = server.host,
+                                    .authority_pem = std::move(identity->authority_pem),
+                                    .certificate_pem = std::move(identity->certificate_pem),
+                                    .key_pem = std::move(identity->key_pem)},
+                   ""};
 }
 
 std::optional<std::string> Credentials::renewal_due(double now_unix_s) {

@@ -14,7 +14,7 @@
 namespace stripline::agent {
 
 /// How a connection is made.
-struct Way {
+struct Transport {
   std::optional<pki::TlsSettings> tls;  ///< nullopt: in plain text
   std::string bearer;                   ///< the secret shown with a call; empty: none
 };
@@ -45,7 +45,7 @@ class Credentials {
       : identity_file_(std::move(identity_file)) {}
 
   /// For the next connection, to this server. Errors: of a file that exists and cannot be used.
-  Result<Way> way(const HostAndPort& server) const;
+  Result<Transport> transport(const HostAndPort& server) const;
 
   /// A certificate request, when less than a third of the certificate's time is left, or it is not
   /// valid yet, and none has been made for an hour; nullopt else.

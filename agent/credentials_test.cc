@@ -7,6 +7,7 @@
 
 #include "agent/enrolment.h"
 #include "base/pki/certificate.h"
+#include "base/testing/assert_ok.h"
 #include "base/testing/processes.h"
 
 namespace stripline::agent {
@@ -31,9 +32,8 @@ class CredentialsTest : public testing::Test {
                 ->pem();
   }
   void enrol() const {
-    const Status written = write_identity(
-        file_, {*key_.pem(), certificate(key_, kBegin_s, kEnd_s), *issuer_.certificate.pem()});
-    ASSERT_TRUE(written.ok()) << written.error().message();
+    ASSERT_OK(write_identity(
+        file_, {*key_.pem(), certificate(key_, kBegin_s, kEnd_s), *issuer_.certificate.pem()}));
   }
 
   TempFolder folder_;
@@ -70,16 +70,14 @@ TEST_F(CredentialsTest, ARenewalIsDueWhenAThirdOfTheTimeIsLeft) {
   EXPECT_FALSE(credentials.renewal_due(kEnd_s - 9.9 * kDay_s + 60));
   EXPECT_TRUE(credentials.renewal_due(kEnd_s - 9.9 * kDay_s + 3601));
 
-  const auto renewed =
+  ASSERT_OK_AND_ASSIGN(
+      const auto renewed,
       pki::issue_for_request(issuer_, *request, {"a", {}, {"stripline:nodes/a"}}, pki::Use::client,
-                             {kEnd_s - 9 * kDay_s, kEnd_s + 21 * kDay_s});
-  ASSERT_TRUE(renewed.ok()) << renewed.error().message();
-  const Status accepted = credentials.accept(*renewed->pem());
-  ASSERT_TRUE(accepted.ok()) << accepted.error().message();
-  const auto identity = read_identity(file_);
-  ASSERT_TRUE(identity.ok()) << identity.error().message();
-  EXPECT_EQ(identity->certificate_pem, *renewed->pem());
-  EXPECT_EQ(identity->key_pem, *key_.pem());
+                             {kEnd_s - 9 * kDay_s, kEnd_s + 21 * kDay_s}));
+  ASSERT_OK(credentials.accept(*renewed.pem()));
+  ASSERT_OK_AND_ASSIGN(const auto identity, read_identity(file_));
+  EXPECT_EQ(identity.certificate_pem, *renewed.pem());
+  EXPECT_EQ(identity.key_pem, *key_.pem());
   EXPECT_FALSE(credentials.renewal_due(kEnd_s));
 }
 

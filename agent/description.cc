@@ -35,9 +35,7 @@ Result<std::string> read_all(int fd, double timeout_s) {
     std::array<char, 65536> chunk{};
     const ssize_t got = ::read(fd, chunk.data(), chunk.size());
     if (got == 0) return text;
-    if (got < 0 && errno != EINTR) {
-      return Error(ErrorCode::internal, "cannot read from the worker");
-    }
+    if (got < 0 && errno != EINTR) return Error(ErrorCode::internal, "cannot read from the worker");
     if (got > 0) text.append(chunk.data(), static_cast<size_t>(got));
     if (text.size() > kMaxBytes) {
       return Error(ErrorCode::data_loss, "the worker's description exceeds 16 MiB");

@@ -43,9 +43,9 @@ Status enroll(const HostAndPort& server, const pki::Token& token, const std::str
   request.set_token(token.text());
   request.set_node(node);
   STRIPLINE_ASSIGN_OR_RETURN(*request.mutable_request_pem(), pki::make_request(key));
-  const Way way{pki::TlsSettings{.host = server.host, .authority_sha256 = token.authority_sha256},
-                ""};
-  Connection connection(server, kMethod, way, 0);
+  const Transport transport{
+      pki::TlsSettings{.host = server.host, .authority_sha256 = token.authority_sha256}, ""};
+  Connection connection(server, kMethod, transport, 0);
   connection.call().send(request.SerializeAsString());
   connection.call().finish();
   STRIPLINE_RETURN_IF_ERROR(wait_for_end(connection, server, timeout_s));

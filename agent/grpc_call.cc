@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <nghttp2/nghttp2.h>
-#include <system_error>
 #include <utility>
 
 namespace stripline::agent {

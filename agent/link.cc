@@ -36,7 +36,7 @@ std::vector<LinkEvent> Link::take_events() { return std::exchange(events_, {}); 
 void Link::open(const Hello& hello) {
   abandon();
   const HostAndPort& server = servers_[attempts_ % servers_.size()];
-  connection_ = std::make_unique<Connection>(server, kMethod, credentials_.way(server),
+  connection_ = std::make_unique<Connection>(server, kMethod, credentials_.transport(server),
                                              attempts_ / servers_.size());
   ++attempts_;
   connection_->call().send(to_wire(hello).SerializeAsString());

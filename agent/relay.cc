@@ -125,7 +125,7 @@ void Relay::watch(const Pair& pair, std::vector<pollfd>& fds) {
   const auto add = [&](int fd, int events) {
     fds.push_back({events == 0 ? -1 : fd, static_cast<short>(events), 0});
   };
-  const auto events = [](const Way& from_it, const Way& to_it) {
+  const auto events = [](const Direction& from_it, const Direction& to_it) {
     const bool reads = !from_it.read_ended && from_it.bytes.size() < kBufferBytes;
     return (reads ? POLLIN : 0) | (to_it.bytes.empty() ? 0 : POLLOUT);
   };
@@ -183,24 +183,25 @@ void Relay::connect(Pair& pair) {
   prepare(pair.server.get());
 }
 
-void Relay::pump(Pair& pair, UniqueFd& from, UniqueFd& to, Way& way) {
-  while (!pair.broken && !way.write_ended) {
-    const size_t room = kBufferBytes - std::min(kBufferBytes, way.bytes.size());
+void Relay::pump(Pair& pair, UniqueFd& from, UniqueFd& to, Direction& direction) {
+  while (!pair.broken && !direction.write_ended) {
+    const size_t room = kBufferBytes - std::min(kBufferBytes, direction.bytes.size());
     ssize_t got = -1;
     errno = EAGAIN;
-    if (!way.read_ended && room > 0) got = ::recv(from.get(), piece_.data(), room, 0);
-    if (got > 0) way.bytes.append(piece_.data(), static_cast<size_t>(got));
-    if (got == 0) way.read_ended = true;
+    if (!direction.read_ended && room > 0) got = ::recv(from.get(), piece_.data(), room, 0);
+    if (got > 0) direction.bytes.append(piece_.data(), static_cast<size_t>(got));
+    if (got == 0) direction.read_ended = true;
     if (got < 0 && errno != EAGAIN && errno != EINTR) pair.broken = true;
-    if (!way.bytes.empty()) {
-      const ssize_t sent = ::send(to.get(), way.bytes.data(), way.bytes.size(), MSG_NOSIGNAL);
-      if (sent > 0) way.bytes.erase(0, static_cast<size_t>(sent));
+    if (!direction.bytes.empty()) {
+      const ssize_t sent =
+          ::send(to.get(), direction.bytes.data(), direction.bytes.size(), MSG_NOSIGNAL);
+      if (sent > 0) direction.bytes.erase(0, static_cast<size_t>(sent));
       if (sent < 0 && errno != EAGAIN && errno != EINTR) pair.broken = true;
-      if (!way.bytes.empty()) return;
+      if (!direction.bytes.empty()) return;
     }
-    if (way.read_ended && way.bytes.empty()) {
+    if (direction.read_ended && direction.bytes.empty()) {
       ::shutdown(to.get(), SHUT_WR);
-      way.write_ended = true;
+      direction.write_ended = true;
     }
     if (got < 0) return;
   }

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <list>
-#include <memory>
 #include <optional>
 #include <poll.h>
 #include <string>
@@ -33,7 +32,7 @@ class Relay {
 
  private:
   // One direction. What was read waits in `bytes` until it can be written.
-  struct Way {
+  struct Direction {
     std::string bytes;
     bool read_ended = false;
     bool write_ended = false;
@@ -44,15 +43,15 @@ class Relay {
     std::optional<AddressLookup> lookup;  // until it has the server's addresses
     bool connecting = true;
     bool broken = false;
-    Way up;  // to the server
-    Way down;
+    Direction up;  // to the server
+    Direction down;
   };
 
   Relay(HostAndPort address, HostAndPort server, UniqueFd listening);
   void accept_all();
   void advance(Pair& pair);
   void connect(Pair& pair);
-  void pump(Pair& pair, UniqueFd& from, UniqueFd& to, Way& way);
+  void pump(Pair& pair, UniqueFd& from, UniqueFd& to, Direction& direction);
   static void watch(const Pair& pair, std::vector<pollfd>& fds);
 
   HostAndPort address_;

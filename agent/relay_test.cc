@@ -77,7 +77,7 @@ class RelayTest : public testing::Test {
   std::thread thread_;
 };
 
-TEST_F(RelayTest, PassesOnBothWaysToTheEnd) {
+TEST_F(RelayTest, PassesOnBothDirectionsToTheEnd) {
   const UniqueFd agent = client();
   const UniqueFd server = accepted();
   // More than any buffer between them holds.

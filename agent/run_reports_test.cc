@@ -25,9 +25,9 @@ TEST(RunReports, AreKeptUntilTheServerCanBeToldWithinBounds) {
     if (reports.fd() >= 0) reports.read();
     ++sent;
   }
-  EXPECT_LT(sent, 1000) << "who sends more than there is room for is told so";
+  EXPECT_LT(sent, 1000) << "a sender of more than there is room for learns of it";
   EXPECT_GE(sent, 16);
-  EXPECT_EQ(reports.fd(), -1) << "nobody is woken for what there is no room for";
+  EXPECT_EQ(reports.fd(), -1) << "no reader is woken for what there is no room for";
   EXPECT_EQ(reports.take(), "0");
   EXPECT_GE(reports.fd(), 0);
   for (int i = 1; i < sent; ++i) {

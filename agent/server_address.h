@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <string>
 #include <sys/socket.h>
 #include <vector>
 

@@ -11,7 +11,6 @@
 #include <optional>
 #include <random>
 #include <string>
-#include <vector>
 
 #include "agent/backoff.h"
 #include "base/result.h"

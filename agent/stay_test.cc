@@ -39,7 +39,7 @@ TEST(Stay, NothingIsTakenThatTheEndWouldCut) {
   EXPECT_EQ(stay.wish(990, true), Wish::stop);
   EXPECT_EQ(*stay.available_s(995), 0);
   Stay idle({.end_s = 1000}, 100);
-  EXPECT_EQ(idle.wish(940, false), Wish::stop) << "nothing is under way";
+  EXPECT_EQ(idle.wish(940, false), Wish::stop) << "nothing is in progress";
 }
 
 TEST(Stay, WhatIsMeasuredMayEndWithinALimit) {

@@ -104,8 +104,7 @@ Status add_targets(const TargetOptions& options, Description& description) {
     description.fabrics.push_back(experiment::tuning_fabric(name));
   }
   for (const auto& [name, folder] : options.folders) {
-    const auto known = offered(targets, name, description);
-    if (!known.ok()) return known.error();
+    STRIPLINE_RETURN_IF_ERROR(offered(targets, name, description));
     description.fabrics.push_back(experiment::settings_fabric(name));
   }
   if (options.tuned.empty()) return {};
@@ -137,9 +136,10 @@ Status uninstall_settings(const TargetOptions& options, const std::string& targe
   // It may have been removed by hand, as may what was installed in it.
   std::error_code ignored;
   for (bool again = std::filesystem::exists(folder, ignored); again;) {
-    const auto output = output_of({options.program, "export", "uninstall", folder}, kInstallLimitS);
-    if (!output.ok()) return output.error();
-    again = output->starts_with(kPutBack);
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto output,
+        output_of({options.program, "export", "uninstall", folder}, kInstallLimitS));
+    again = output.starts_with(kPutBack);
   }
   return {};
 }

@@ -35,7 +35,7 @@ Result<WorkerProcess> WorkerProcess::start(std::vector<std::string> command,
 
 void WorkerProcess::tell(const Json& message) {
   if (!channel_open_) return;
-  outbox_ += message.dump(-1, ' ', false, Json::error_handler_t::replace);
+  outbox_ += dumped(message);
   outbox_ += '\n';
   flush();
 }

@@ -15,7 +15,7 @@ void write(const std::filesystem::path& file, const std::string& text) {
   std::ofstream(file) << text << "\n";
 }
 
-TEST(ProcessorQuota, OfVersion2IsTheLeastOnTheWayUp) {
+TEST(ProcessorQuota, OfVersion2IsTheLeastUpToTheRoot) {
   const TempFolder root;
   write(root / "job/cpu.max", "150000 100000");
   write(root / "job/task/cpu.max", "max 100000");

@@ -1,7 +1,6 @@
 #include "base/descriptors.h"
 
 #include <fcntl.h>
-#include <initializer_list>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -23,7 +23,7 @@ Status append_canonical(const Json& value, std::string& out) {
       for (const auto& [key, member] : value.items()) {
         if (!first) out += ',';
         first = false;
-        out += Json(key).dump(-1, ' ', false, Json::error_handler_t::replace);
+        out += dumped(Json(key));
         out += ':';
         STRIPLINE_RETURN_IF_ERROR(append_canonical(member, out));
       }
@@ -58,7 +58,7 @@ Status append_canonical(const Json& value, std::string& out) {
       return {};
     }
     default:
-      out += value.dump(-1, ' ', false, Json::error_handler_t::replace);
+      out += dumped(value);
       return {};
   }
 }
@@ -99,6 +99,10 @@ Result<Json> read_json_file(const std::filesystem::path& path, size_t max_bytes)
 Status write_json_file(const std::filesystem::path& path, const Json& value) {
   STRIPLINE_RETURN_IF_ERROR(canonical_json(value));  // refuses what cannot be read back
   return write_atomically(path, value.dump(2) + '\n');
+}
+
+std::string dumped(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Result<std::string> canonical_json(const Json& value) {

@@ -31,6 +31,9 @@ Status write_json_file(const std::filesystem::path& path, const Json& value);
 /// cannot hold.
 Result<std::string> canonical_json(const Json& value);
 
+/// `value` on a line. Bytes that are not UTF-8, as texts of others may hold, are replaced.
+std::string dumped(const Json& value);
+
 /// A member of a known kind, or an error that names it: `where` is e.g. "model.network.get".
 Result<double> get_number(const Json& object, std::string_view key, std::string_view where);
 Result<int64_t> get_integer(const Json& object, std::string_view key, std::string_view where);

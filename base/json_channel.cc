@@ -20,8 +20,7 @@ Error closed_error() {
 }
 
 std::shared_ptr<const std::string> line_of(const Json& message) {
-  return std::make_shared<const std::string>(
-      message.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
+  return std::make_shared<const std::string>(dumped(message) + '\n');
 }
 
 }  // namespace

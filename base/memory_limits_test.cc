@@ -34,7 +34,7 @@ TEST(MemoryLimits, TheLesserOfHostAndGroupCounts) {
   EXPECT_EQ(limits.limited_by(), "the control group /sys/fs/cgroup/a");
 }
 
-TEST(GroupRoom, OfVersion2IsTheLeastOnTheWayUp) {
+TEST(GroupRoom, OfVersion2IsTheLeastUpToTheRoot) {
   const TempFolder root;
   write(root / "job/memory.max", "1000");
   write(root / "job/memory.current", "700");

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "base/testing/processes.h"
 
 namespace stripline {
@@ -17,23 +18,21 @@ TEST(ReportSocket, TakesReportsInTheirOrder) {
   EXPECT_EQ(ReportSocket::listen(folders[1]).error().code(), ErrorCode::unavailable);
   fs::create_directory(folders[1]);
   EXPECT_EQ(send_report(folders, "early").error().code(), ErrorCode::not_found);
-  const auto socket = ReportSocket::listen(folders[1]);
-  ASSERT_TRUE(socket.ok()) << socket.error().message();
-  EXPECT_EQ(socket->take(10), std::nullopt);
+  ASSERT_OK_AND_ASSIGN(const auto socket, ReportSocket::listen(folders[1]));
+  EXPECT_EQ(socket.take(10), std::nullopt);
   const std::string large(size_t{128} << 10, 'x');
   ASSERT_TRUE(send_report(folders, "first").ok());
   ASSERT_TRUE(send_report(folders, large + "x").ok());
   ASSERT_TRUE(send_report(folders, large).ok());
-  EXPECT_EQ(socket->take(large.size()), "first");
-  EXPECT_EQ(socket->take(large.size()), std::nullopt) << "this one is too large";
-  EXPECT_EQ(socket->take(large.size()), large);
-  EXPECT_EQ(socket->take(large.size()), std::nullopt);
+  EXPECT_EQ(socket.take(large.size()), "first");
+  EXPECT_EQ(socket.take(large.size()), std::nullopt) << "this one is too large";
+  EXPECT_EQ(socket.take(large.size()), large);
+  EXPECT_EQ(socket.take(large.size()), std::nullopt);
 }
 
 TEST(ReportSocket, NobodyWaitsForAnAgentThatDoesNotRead) {
   const TempFolder folder;
-  const auto socket = ReportSocket::listen(folder.path());
-  ASSERT_TRUE(socket.ok());
+  ASSERT_OK_AND_ASSIGN(const auto socket, ReportSocket::listen(folder.path()));
   Status sent;
   for (int i = 0; sent.ok() && i < 100'000; ++i) sent = send_report({folder.path()}, "report");
   ASSERT_FALSE(sent.ok());
@@ -43,8 +42,7 @@ TEST(ReportSocket, NobodyWaitsForAnAgentThatDoesNotRead) {
 TEST(ReportSocket, OneProcessListensAndAnyUserMaySend) {
   const TempFolder folder;
   {
-    const auto first = ReportSocket::listen(folder.path());
-    ASSERT_TRUE(first.ok());
+    ASSERT_OK_AND_ASSIGN(const auto first, ReportSocket::listen(folder.path()));
     const auto second = ReportSocket::listen(folder.path());
     ASSERT_FALSE(second.ok());
     EXPECT_EQ(second.error().code(), ErrorCode::already_exists);

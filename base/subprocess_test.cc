@@ -16,27 +16,24 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "base/testing/refused_calls.h"
 
 namespace stripline {
 namespace {
 
 TEST(Subprocess, ReportsExitCode) {
-  auto child = Subprocess::spawn({.argv = {"sh", "-c", "exit 7"}});
-  ASSERT_TRUE(child.ok());
-  const auto status = child->wait(10);
-  ASSERT_TRUE(status.ok());
-  EXPECT_EQ(status->exit_code, 7);
-  EXPECT_EQ(status->describe(), "exited with code 7");
+  ASSERT_OK_AND_ASSIGN(auto child, Subprocess::spawn({.argv = {"sh", "-c", "exit 7"}}));
+  ASSERT_OK_AND_ASSIGN(const auto status, child.wait(10));
+  EXPECT_EQ(status.exit_code, 7);
+  EXPECT_EQ(status.describe(), "exited with code 7");
 }
 
 TEST(Subprocess, ReportsSignal) {
-  auto child = Subprocess::spawn({.argv = {"sh", "-c", "kill -9 $$"}});
-  ASSERT_TRUE(child.ok());
-  const auto status = child->wait(10);
-  ASSERT_TRUE(status.ok());
-  EXPECT_EQ(status->signal, SIGKILL);
-  EXPECT_NE(status->describe().find("SIGKILL"), std::string::npos);
+  ASSERT_OK_AND_ASSIGN(auto child, Subprocess::spawn({.argv = {"sh", "-c", "kill -9 $$"}}));
+  ASSERT_OK_AND_ASSIGN(const auto status, child.wait(10));
+  EXPECT_EQ(status.signal, SIGKILL);
+  EXPECT_NE(status.describe().find("SIGKILL"), std::string::npos);
 }
 
 TEST(Subprocess, MissingProgramIsAnError) {
@@ -98,17 +95,16 @@ TEST(Subprocess, RedirectsToTheNumberItHas) {
 }
 
 TEST(Subprocess, InheritsDescriptorsAndEnvironment) {
-  auto pair = socket_pair();
-  ASSERT_TRUE(pair.ok());
-  auto child = Subprocess::spawn({.argv = {"sh", "-c", "echo \"$GREETING\" >&5"},
-                                  .environment = {{"GREETING", "hello"}},
-                                  .inherit = {{pair->second.get(), 5}}});
-  ASSERT_TRUE(child.ok());
-  pair->second.reset();
+  ASSERT_OK_AND_ASSIGN(auto pair, socket_pair());
+  ASSERT_OK_AND_ASSIGN(auto child,
+                       Subprocess::spawn({.argv = {"sh", "-c", "echo \"$GREETING\" >&5"},
+                                          .environment = {{"GREETING", "hello"}},
+                                          .inherit = {{pair.second.get(), 5}}}));
+  pair.second.reset();
   std::array<char, 64> buffer{};
-  const ssize_t n = ::read(pair->first.get(), buffer.data(), buffer.size());
+  const ssize_t n = ::read(pair.first.get(), buffer.data(), buffer.size());
   EXPECT_EQ(std::string(buffer.data(), static_cast<size_t>(std::max<ssize_t>(n, 0))), "hello\n");
-  EXPECT_TRUE(child->wait(10).ok());
+  EXPECT_TRUE(child.wait(10).ok());
 }
 
 // A child in the background of a terminal that reads it, or writes to it after `stty tostop`.
@@ -123,14 +119,13 @@ TEST(Subprocess, ATerminalDoesNotStopAGroupOfItsOwn) {
     options.argv = {"sed", "-n", "s/^SigIgn:[^0-9a-f]*//p", "/proc/self/status"};
     options.stdout_fd = writing.get();
     options.new_process_group = own_group;
-    auto child = Subprocess::spawn(options);
-    ASSERT_TRUE(child.ok());
+    ASSERT_OK_AND_ASSIGN(auto child, Subprocess::spawn(options));
     writing.reset();
     std::array<char, 64> text{};
     ASSERT_GT(::read(reading.get(), text.data(), text.size() - 1), 0);
     const uint64_t ignored = std::stoull(text.data(), nullptr, 16);
     EXPECT_EQ((ignored & kBoth) == kBoth, own_group) << text.data();
-    ASSERT_TRUE(child->wait(10).ok());
+    ASSERT_TRUE(child.wait(10).ok());
   }
 }
 
@@ -162,11 +157,10 @@ TEST(Subprocess, DestructionDoesNotWaitForEver) {
 TEST(Subprocess, DestructionKillsTheGroup) {
   pid_t pid = 0;
   {
-    auto child = Subprocess::spawn({.argv = {"sh", "-c", "sleep 100 & wait"}});
-    ASSERT_TRUE(child.ok());
-    pid = child->pid();
-    EXPECT_FALSE(child->poll().has_value());
-    EXPECT_EQ(child->wait(0.05).error().code(), ErrorCode::deadline_exceeded);
+    ASSERT_OK_AND_ASSIGN(auto child, Subprocess::spawn({.argv = {"sh", "-c", "sleep 100 & wait"}}));
+    pid = child.pid();
+    EXPECT_FALSE(child.poll().has_value());
+    EXPECT_EQ(child.wait(0.05).error().code(), ErrorCode::deadline_exceeded);
   }
   EXPECT_EQ(::kill(pid, 0), -1);
 }

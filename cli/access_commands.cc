@@ -77,7 +77,8 @@ Status keep(const Global& global, const std::vector<HostAndPort>& servers, const
   Context shown = context;
   shown.refresh_token.clear();
   Service service(global, shown);
-  STRIPLINE_ASSIGN_OR_RETURN(const v1::WhoAmIResponse caller, service.who_am_i());
+  STRIPLINE_ASSIGN_OR_RETURN(const v1::WhoAmIResponse caller,
+                             service.call<v1::WhoAmIResponse>(v1::WhoAmIRequest()));
   STRIPLINE_ASSIGN_OR_RETURN(const ContextsLock lock, ContextsLock::acquire());
   STRIPLINE_ASSIGN_OR_RETURN(Contexts contexts, read_contexts());
   contexts.server = global.server;
@@ -128,7 +129,8 @@ Status sign_in(const Global& global, const std::string& authority_file, std::str
   STRIPLINE_ASSIGN_OR_RETURN(const std::vector<HostAndPort> servers, parse_servers(global.server));
   Context context;
   STRIPLINE_ASSIGN_OR_RETURN(context.authority_pem, known_authority(servers, authority_file));
-  STRIPLINE_ASSIGN_OR_RETURN(const v1::SignIn issuer, Service(global, context).get_sign_in());
+  STRIPLINE_ASSIGN_OR_RETURN(const v1::SignIn issuer,
+                             Service(global, context).call<v1::SignIn>(v1::GetSignInRequest()));
   if (issuer.issuer().empty()) {
     return Error(ErrorCode::invalid_argument, "the server at " + global.server +
                                                   " has no issuer (--oidc-issuer); log in with a "
@@ -159,46 +161,37 @@ Status sign_in(const Global& global, const std::string& authority_file, std::str
 
 }  // namespace
 
-int run(const Global& global, const Login& command) {
+Result<int> run(const Global& global, const Login& command) {
   std::string who;
   if (command.oidc) {
-    if (const Status done = sign_in(global, command.authority_file, who); !done.ok()) {
-      return print_error(done.error());
-    }
+    STRIPLINE_RETURN_IF_ERROR(sign_in(global, command.authority_file, who));
     print_note("signed in to " + global.server + " as " + who + "; kept in " +
                contexts_file().string() + "\n");
     return kExitOk;
   }
-  Result<std::string> text =
-      command.token_file.empty() ? asked_token() : pki::read_secret_line(command.token_file);
-  if (!text.ok()) return print_error(text.error());
-  if (const Status done = log_in(global, *text, who); !done.ok()) return print_error(done.error());
+  STRIPLINE_ASSIGN_OR_RETURN(std::string text, command.token_file.empty()
+                                                   ? asked_token()
+                                                   : pki::read_secret_line(command.token_file));
+  STRIPLINE_RETURN_IF_ERROR(log_in(global, text, who));
   print_note("logged in to " + global.server + " as " + who + "; kept in " +
              contexts_file().string() + "\n");
   return kExitOk;
 }
 
-int run(const Global& global, const Logout& /*command*/) {
-  const auto lock = ContextsLock::acquire();
-  if (!lock.ok()) return print_error(lock.error());
-  auto contexts = read_contexts();
-  if (!contexts.ok()) return print_error(contexts.error());
+Result<int> run(const Global& global, const Logout& /*command*/) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto lock, ContextsLock::acquire());
+  STRIPLINE_ASSIGN_OR_RETURN(auto contexts, read_contexts());
   size_t erased = 0;
-  const auto servers = parse_servers(global.server);
-  if (!servers.ok()) return print_error(servers.error());
-  for (const HostAndPort& server : *servers) erased += contexts->servers.erase(server.text());
-  if (erased == 0) {
-    return print_error("not logged in to " + global.server, kExitUsage);
-  }
-  if (contexts->server == global.server) contexts->server.clear();
-  if (const Status written = write_contexts(*contexts); !written.ok()) {
-    return print_error(written.error());
-  }
+  STRIPLINE_ASSIGN_OR_RETURN(const auto servers, parse_servers(global.server));
+  for (const HostAndPort& server : servers) erased += contexts.servers.erase(server.text());
+  if (erased == 0) return print_error("not logged in to " + global.server, kExitUsage);
+  if (contexts.server == global.server) contexts.server.clear();
+  STRIPLINE_RETURN_IF_ERROR(write_contexts(contexts));
   print_note("logged out of " + global.server + "\n");
   return kExitOk;
 }
 
-int run(const Global& global, const TokenCreate& command) {
+Result<int> run(const Global& global, const TokenCreate& command) {
   v1::CreateTokenRequest request;
   request.set_role(role_from(command.role));
   request.set_subject(command.subject);
@@ -216,34 +209,33 @@ int run(const Global& global, const TokenCreate& command) {
   }
   auto file = to_file ? AtomicFile::create(command.output, kOwnerOnly)
                       : Result<AtomicFile>(Error(ErrorCode::not_found, ""));
-  if (to_file && !file.ok()) return print_error(file.error());
-  auto made = Service(global).create_token(request);
-  if (!made.ok()) return print_error(made.error());
+  if (to_file && !file.ok()) return file.error();
+  STRIPLINE_ASSIGN_OR_RETURN(auto made, Service(global).call<v1::CreateTokenResponse>(request));
   if (file.ok()) {
-    Status kept = file->write(made->text() + "\n");
+    Status kept = file->write(made.text() + "\n");
     if (kept.ok()) kept = file->commit();
     if (!kept.ok()) {
-      return print_error(kept.error().with_context(
-          made->token().name() + " was made and is lost: 'stripline token revoke " +
-          short_name(made->token().name()) + "' ends it"));
+      return kept.error().with_context(made.token().name() +
+                                       " was made and is lost: 'stripline token revoke " +
+                                       short_name(made.token().name()) + "' ends it");
     }
-    made->clear_text();
+    made.clear_text();
     print_note("the token is in " + command.output + ", for this user alone\n");
-    if (global.json) print(json_line(*made));
+    if (global.json) print(json_line(made));
   } else {
-    print(global.json ? json_line(*made) : made->text() + "\n");
+    print(global.json ? json_line(made) : made.text() + "\n");
   }
   if (!global.json) {
-    print_note(made->token().name() + ", valid until " + date_text(made->token().expire_time()) +
+    print_note(made.token().name() + ", valid until " + date_text(made.token().expire_time()) +
                "\n");
   }
   return kExitOk;
 }
 
-int run(const Global& global, const TokenList& /*command*/) {
+Result<int> run(const Global& global, const TokenList& /*command*/) {
   Service service(global);
-  const auto tokens = service.list_tokens();
-  if (!tokens.ok()) return print_error(tokens.error());
+  STRIPLINE_ASSIGN_OR_RETURN(const auto tokens,
+                             service.call<v1::ListTokensResponse>(v1::ListTokensRequest()));
   Table table({{"TOKEN"},
                {"ROLE"},
                {"FOR"},
@@ -252,7 +244,7 @@ int run(const Global& global, const TokenList& /*command*/) {
                {"ENROLLED", Table::Align::right},
                {"LAST USED"},
                {"ENDED"}});
-  for (const v1::Token& token : tokens->tokens()) {
+  for (const v1::Token& token : tokens.tokens()) {
     if (global.json) print(json_line(token));
     std::string ended = token.end_time().empty() ? "-" : date_text(token.end_time());
     if (!token.used_by().empty()) ended += " by " + token.used_by();
@@ -270,31 +262,33 @@ int run(const Global& global, const TokenList& /*command*/) {
   return kExitOk;
 }
 
-int run(const Global& global, const TokenRevoke& command) {
-  const auto token = Service(global).revoke_token(
-      command.name.starts_with("tokens/") ? command.name : "tokens/" + command.name);
-  if (!token.ok()) return print_error(token.error());
-  if (global.json) print(json_line(*token));
-  print_note(token->name() + " is revoked\n");
+Result<int> run(const Global& global, const TokenRevoke& command) {
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const auto token,
+      Service(global).call<v1::Token>(named<v1::RevokeTokenRequest>(
+          command.name.starts_with("tokens/") ? command.name : "tokens/" + command.name)));
+  if (global.json) print(json_line(token));
+  print_note(token.name() + " is revoked\n");
   return kExitOk;
 }
 
-int run(const Global& global, const AuditList& command) {
+Result<int> run(const Global& global, const AuditList& command) {
   constexpr uint32_t kPageSize = 100;
   Service service(global);
   Table table({{"TIME"}, {"WHO"}, {"DID"}, {"TO"}});
   std::string page_token;
   uint32_t left = command.limit;
   do {
-    const auto page =
-        service.list_audit_events(static_cast<int>(std::min(left, kPageSize)), page_token);
-    if (!page.ok()) return print_error(page.error());
-    for (const v1::AuditEvent& event : page->events()) {
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto page,
+        service.call<v1::ListAuditEventsResponse>(page_request<v1::ListAuditEventsRequest>(
+            static_cast<int>(std::min(left, kPageSize)), page_token)));
+    for (const v1::AuditEvent& event : page.events()) {
       if (global.json) print(json_line(event));
       table.add({event.time(), event.actor(), event.action(), event.object()});
       --left;
     }
-    page_token = page->next_page_token();
+    page_token = page.next_page_token();
   } while (!page_token.empty() && left > 0);
   if (!global.json) print(table.empty() ? "nothing yet\n" : table.text());
   if (!page_token.empty()) print_note("there are more; --limit shows them\n");

@@ -5,11 +5,11 @@
 
 namespace stripline::cli {
 
-int run(const Global& global, const Login& command);
-int run(const Global& global, const Logout& command);
-int run(const Global& global, const TokenCreate& command);
-int run(const Global& global, const TokenList& command);
-int run(const Global& global, const TokenRevoke& command);
-int run(const Global& global, const AuditList& command);
+Result<int> run(const Global& global, const Login& command);
+Result<int> run(const Global& global, const Logout& command);
+Result<int> run(const Global& global, const TokenCreate& command);
+Result<int> run(const Global& global, const TokenList& command);
+Result<int> run(const Global& global, const TokenRevoke& command);
+Result<int> run(const Global& global, const AuditList& command);
 
 }  // namespace stripline::cli

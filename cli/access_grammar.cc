@@ -1,7 +1,5 @@
 #include "cli/access_grammar.h"
 
-#include <string>
-
 #include "base/command_line.h"
 #include "cli/grammar_parts.h"
 

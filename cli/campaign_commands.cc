@@ -63,7 +63,7 @@ std::string estimate_text(const v1::CampaignEstimate& estimate) {
   text +=
       "  medians:  " + (estimate.width() > 0 ? within_text(estimate.width()) : "nothing tells") +
       (spec.width() > 0 ? ", " + percent_text(spec.width()) + " are asked for" : "") + "\n";
-  text += "  told by:  " +
+  text += "  based on: " +
           (estimate.based_on().empty() ? "the plan alone" : short_name(estimate.based_on())) + "\n";
   for (const auto& risk : estimate.risks()) {
     text += "  risk:     " + risk.kind() + ": " + printable_line(risk.message()) + "\n";
@@ -98,36 +98,36 @@ v1::CreateCampaignRequest create_request(const CampaignRun& command, const std::
 
 namespace {
 
-int run_on(Service& service, const Global& global, const CampaignRun& command,
-           const std::string& fabric) {
-  const auto campaign = service.create_campaign(create_request(command, fabric));
-  if (!campaign.ok()) return print_error(campaign.error());
+Result<int> run_on(Service& service, const Global& global, const CampaignRun& command,
+                   const std::string& fabric) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto campaign,
+                             service.call<v1::Campaign>(create_request(command, fabric)));
   if (command.validate_only) {
     print(global.json
-              ? json_line(*campaign)
-              : "valid: " + campaign->spec().fabric() + ", " +
-                    effort_text(campaign->spec().effort()) + ": " + size_text(*campaign) + "\n");
+              ? json_line(campaign)
+              : "valid: " + campaign.spec().fabric() + ", " +
+                    effort_text(campaign.spec().effort()) + ": " + size_text(campaign) + "\n");
     return kExitOk;
   }
   if (command.detach) {
-    const std::string id = short_name(campaign->name());
-    print(global.json ? json_line(*campaign)
-                      : campaign->name() + " is queued\n  watch it:  stripline campaign watch " +
+    const std::string id = short_name(campaign.name());
+    print(global.json ? json_line(campaign)
+                      : campaign.name() + " is queued\n  watch it:  stripline campaign watch " +
                             id + "\n  stop it:   stripline campaign cancel " + id + "\n");
     return kExitOk;
   }
-  if (!global.json) print(campaign->name() + ": " + size_text(*campaign) + "\n");
-  return watch_campaign(service, global, campaign->name());
+  if (!global.json) print(campaign.name() + ": " + size_text(campaign) + "\n");
+  return watch_campaign(service, global, campaign.name());
 }
 
 }  // namespace
 
-int run(const Global& global, const CampaignRun& command) {
+Result<int> run(const Global& global, const CampaignRun& command) {
   Service service(global);
   int first_failure = kExitOk;
   for (const std::string& fabric : command.fabrics) {
     if (command.fabrics.size() > 1 && !global.json) print("== " + fabric + "\n");
-    const int exit_code = run_on(service, global, command, fabric);
+    const int exit_code = exit_code_from(run_on(service, global, command, fabric));
     if (first_failure == kExitOk) first_failure = exit_code;
     if (exit_code == kExitCancelled) break;
   }
@@ -135,12 +135,12 @@ int run(const Global& global, const CampaignRun& command) {
   return first_failure;
 }
 
-int run(const Global& global, const CampaignWatch& command) {
+Result<int> run(const Global& global, const CampaignWatch& command) {
   Service service(global);
   return watch_campaign(service, global, command.name);
 }
 
-int run(const Global& global, const CampaignList& command) {
+Result<int> run(const Global& global, const CampaignList& command) {
   constexpr uint32_t kPage = 100;
   Service service(global);
   Table table({{"CAMPAIGN"},
@@ -153,9 +153,11 @@ int run(const Global& global, const CampaignList& command) {
   std::string token;
   uint32_t left = command.limit;
   do {
-    const auto page = service.list_campaigns(static_cast<int>(std::min(left, kPage)), token);
-    if (!page.ok()) return print_error(page.error());
-    for (const v1::Campaign& campaign : page->campaigns()) {
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto page,
+        service.call<v1::ListCampaignsResponse>(page_request<v1::ListCampaignsRequest>(
+            static_cast<int>(std::min(left, kPage)), token)));
+    for (const v1::Campaign& campaign : page.campaigns()) {
       if (global.json) {
         print(json_line(campaign));
       } else {
@@ -167,8 +169,8 @@ int run(const Global& global, const CampaignList& command) {
                    date_text(campaign.create_time())});
       }
     }
-    left -= std::min(left, static_cast<uint32_t>(page->campaigns_size()));
-    token = page->next_page_token();
+    left -= std::min(left, static_cast<uint32_t>(page.campaigns_size()));
+    token = page.next_page_token();
   } while (left > 0 && !token.empty());
   if (!global.json) {
     print(table.empty() ? "no campaigns yet; start one with 'stripline campaign run --fabric tcp'\n"
@@ -200,15 +202,15 @@ std::string load_text(const v1::Campaign& campaign) {
 
 }  // namespace
 
-int run(const Global& global, const CampaignShow& command) {
+Result<int> run(const Global& global, const CampaignShow& command) {
   Service service(global);
-  const auto campaign = service.get_campaign(command.name);
-  if (!campaign.ok()) return print_error(campaign.error());
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const auto campaign, service.call<v1::Campaign>(named<v1::GetCampaignRequest>(command.name)));
   if (global.json) {
-    print(json_line(*campaign));
+    print(json_line(campaign));
     return kExitOk;
   }
-  const v1::CampaignSpec& spec = campaign->spec();
+  const v1::CampaignSpec& spec = campaign.spec();
   std::string experiments;
   for (const std::string& name : spec.experiments())
     experiments += (experiments.empty() ? "" : ", ") + name;
@@ -219,55 +221,56 @@ int run(const Global& global, const CampaignShow& command) {
   const auto line = [&](const std::string& label, const std::string& value) {
     text += labelled_line(label, value);
   };
-  line("campaign", campaign->name());
-  line("state", progress_summary(progress_of(*campaign)));
+  line("campaign", campaign.name());
+  line("state", progress_summary(progress_of(campaign)));
   // What the fit found stands a line each below; without its version, all in the message.
   v1::ModelVersion version;
-  if (!campaign->model_version().empty()) {
-    if (auto fitted = service.get_model_version(campaign->model_version()); fitted.ok()) {
+  if (!campaign.model_version().empty()) {
+    if (auto fitted = service.call<v1::ModelVersion>(
+            named<v1::GetModelVersionRequest>(campaign.model_version()));
+        fitted.ok()) {
       version = *std::move(fitted);
     }
   }
-  if (!campaign->message().empty()) {
-    line("message", without_findings(campaign->message(), version));
+  if (!campaign.message().empty()) {
+    line("message", without_findings(campaign.message(), version));
   }
   line("fabric", spec.fabric() + (spec.clock().empty() ? "" : ", " + spec.clock() + " clock"));
   line("effort", effort_text(spec.effort()));
-  line("size", size_text(*campaign));
+  line("size", size_text(campaign));
   line("experiments", experiments.empty() ? "all that feed the model" : experiments);
   line("nodes", (nodes.empty() ? "any" : nodes) + " of cluster " + spec.cluster());
-  for (const std::string& way : spec.same_node()) line("on a node", way);
-  line("points", std::to_string(campaign->points_done()) + " of at most " +
-                     std::to_string(campaign->points_total()) + " of all runs together");
-  line("samples", std::to_string(campaign->samples()));
-  if (campaign->width() > 0) {
-    line("medians", within_text(campaign->width()) +
+  for (const std::string& path : spec.same_node()) line("on a node", path);
+  line("points", std::to_string(campaign.points_done()) + " of at most " +
+                     std::to_string(campaign.points_total()) + " of all runs together");
+  line("samples", std::to_string(campaign.samples()));
+  if (campaign.width() > 0) {
+    line("medians", within_text(campaign.width()) +
                         (spec.width() > 0 ? ", " + percent_text(spec.width()) + " are asked for"
                                           : std::string()));
   }
-  if (!campaign->stop_reason().empty()) line("stopped", campaign->stop_reason());
-  line("cost", charged_text(from_message(spec), campaign->node_s()));
-  line("hosts", load_text(*campaign));
+  if (!campaign.stop_reason().empty()) line("stopped", campaign.stop_reason());
+  line("cost", charged_text(from_message(spec), campaign.node_s()));
+  line("hosts", load_text(campaign));
   line("seed", std::to_string(spec.seed()));
-  line("model", !campaign->model_version().empty() ? campaign->model_version()
-                : spec.model().empty()             ? "none asked for"
-                                                   : spec.model());
-  line("created", date_text(campaign->create_time()) +
-                      (campaign->owner().empty() ? "" : " by " + campaign->owner()));
-  line("updated", date_text(campaign->update_time()));
+  line("model", !campaign.model_version().empty() ? campaign.model_version()
+                : spec.model().empty()            ? "none asked for"
+                                                  : spec.model());
+  line("created", date_text(campaign.create_time()) +
+                      (campaign.owner().empty() ? "" : " by " + campaign.owner()));
+  line("updated", date_text(campaign.update_time()));
   print(text + findings_text(version));
   print_server_notes(service, false);
   return kExitOk;
 }
 
-int run(const Global& global, const CampaignEstimate& command) {
+Result<int> run(const Global& global, const CampaignEstimate& command) {
   Service service(global);
   for (const std::string& fabric : command.request.fabrics) {
     v1::EstimateCampaignRequest request;
     *request.mutable_spec() = spec_of(command.request, fabric);
-    const auto estimate = service.estimate_campaign(request);
-    if (!estimate.ok()) return print_error(estimate.error());
-    print(global.json ? json_line(*estimate) : estimate_text(*estimate));
+    STRIPLINE_ASSIGN_OR_RETURN(const auto estimate, service.call<v1::CampaignEstimate>(request));
+    print(global.json ? json_line(estimate) : estimate_text(estimate));
   }
   return kExitOk;
 }
@@ -275,9 +278,9 @@ int run(const Global& global, const CampaignEstimate& command) {
 namespace {
 
 // What has become of a campaign, with its message.
-int show_change(const Global& global, const Result<v1::Campaign>& campaign,
-                const std::string& change) {
-  if (!campaign.ok()) return print_error(campaign.error());
+Result<int> show_change(const Global& global, const Result<v1::Campaign>& campaign,
+                        const std::string& change) {
+  if (!campaign.ok()) return campaign.error();
   print(global.json ? json_line(*campaign)
                     : campaign->name() + " " + change + "; " +
                           count_text(campaign->samples(), "sample") + " so far\n");
@@ -286,46 +289,51 @@ int show_change(const Global& global, const Result<v1::Campaign>& campaign,
 
 }  // namespace
 
-int run(const Global& global, const CampaignCancel& command) {
+Result<int> run(const Global& global, const CampaignCancel& command) {
+  v1::CancelCampaignRequest request;
+  request.set_name(command.name);
+  request.set_drain(command.drain);
   Service service(global);
-  const auto campaign = service.cancel_campaign(command.name, command.drain);
+  const auto campaign = service.call<v1::Campaign>(request);
   const bool drains = campaign.ok() && campaign->state() == v1::Campaign::DRAINING;
   return show_change(global, campaign,
                      drains ? "is cancelled once its running run has ended" : "is cancelled");
 }
 
-int run(const Global& global, const CampaignPause& command) {
+Result<int> run(const Global& global, const CampaignPause& command) {
   Service service(global);
   return show_change(
-      global, service.pause_campaign(command.name),
+      global, service.call<v1::Campaign>(named<v1::PauseCampaignRequest>(command.name)),
       "is paused; 'stripline campaign resume " + short_name(command.name) + "' goes on with it");
 }
 
-int run(const Global& global, const CampaignResume& command) {
+Result<int> run(const Global& global, const CampaignResume& command) {
   Service service(global);
-  return show_change(global, service.resume_campaign(command.name), "goes on");
+  return show_change(global,
+                     service.call<v1::Campaign>(named<v1::ResumeCampaignRequest>(command.name)),
+                     "goes on");
 }
 
-int run(const Global& global, const CampaignRetry& command) {
+Result<int> run(const Global& global, const CampaignRetry& command) {
   v1::RetryCampaignRequest request;
   request.set_name(command.name);
   set_budgets(request, command.budgets);
   Service service(global);
-  const auto campaign = service.retry_campaign(request);
+  const auto campaign = service.call<v1::Campaign>(request);
   if (!campaign.ok() || command.detach) return show_change(global, campaign, "goes on");
   return watch_campaign(service, global, campaign->name());
 }
 
-int run(const Global& global, const CampaignDelete& command) {
+Result<int> run(const Global& global, const CampaignDelete& command) {
   Service service(global);
-  const Status deleted = service.delete_campaign(command.name);
-  if (!deleted.ok()) return print_error(deleted.error());
+  STRIPLINE_RETURN_IF_ERROR(
+      service.call<v1::DeleteCampaignResponse>(named<v1::DeleteCampaignRequest>(command.name)));
   print(global.json ? "{\"name\":\"" + command.name + "\"}\n"
                     : command.name + " is deleted, with its samples\n");
   return kExitOk;
 }
 
-int run(const Global& global, const CampaignPoints& command) {
+Result<int> run(const Global& global, const CampaignPoints& command) {
   constexpr uint32_t kPage = 1000;
   v1::ListPointsRequest request;
   request.set_name(command.name);
@@ -345,9 +353,8 @@ int run(const Global& global, const CampaignPoints& command) {
   uint32_t left = command.limit;
   do {
     request.set_page_size(static_cast<int>(std::min(left, kPage)));
-    const auto page = service.list_points(request);
-    if (!page.ok()) return print_error(page.error());
-    for (const v1::PlannedPoint& point : page->points()) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto page, service.call<v1::ListPointsResponse>(request));
+    for (const v1::PlannedPoint& point : page.points()) {
       if (global.json) {
         print(json_line(point));
         continue;
@@ -357,33 +364,33 @@ int run(const Global& global, const CampaignPoints& command) {
                  std::to_string(point.runs_done()),
                  point.has_median() ? seconds_text(point.median()) : "-", width_text(point)});
     }
-    left -= std::min(left, static_cast<uint32_t>(page->points_size()));
-    request.set_page_token(page->next_page_token());
+    left -= std::min(left, static_cast<uint32_t>(page.points_size()));
+    request.set_page_token(page.next_page_token());
   } while (left > 0 && !request.page_token().empty());
   if (!global.json) print(table.empty() ? "no points\n" : table.text());
   if (!request.page_token().empty()) print_note("there are more; --limit shows them\n");
   return kExitOk;
 }
 
-int run(const Global& global, const CampaignExport& command) {
+Result<int> run(const Global& global, const CampaignExport& command) {
   Service service(global);
   if (command.output.empty() || command.output == "-") {
     const Status status = service.export_samples(command.name, [](std::string_view data) -> Status {
       print_data(data);
       return output_status();
     });
-    return status.ok() ? kExitOk : print_error(status.error());
+    if (!status.ok()) return status.error();
+    return kExitOk;
   }
   catch_interrupts();  // which would leave the temporary file behind
-  auto file = AtomicFile::create(command.output);
-  if (!file.ok()) return print_error(file.error());
+  STRIPLINE_ASSIGN_OR_RETURN(auto file, AtomicFile::create(command.output));
   Status status = service.export_samples(
-      command.name, [&](std::string_view data) { return file->write(data); }, interrupted);
+      command.name, [&](std::string_view data) { return file.write(data); }, interrupted);
   if (interrupted()) {
     status = Error(ErrorCode::cancelled, "interrupted; '" + command.output + "' was not written");
   }
-  if (status.ok()) status = file->commit();
-  if (!status.ok()) return print_error(status.error());
+  if (status.ok()) status = file.commit();
+  if (!status.ok()) return status.error();
   if (!global.json) print("wrote " + command.output + "\n");
   return kExitOk;
 }

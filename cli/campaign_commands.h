@@ -17,17 +17,17 @@ v1::CreateCampaignRequest create_request(const CampaignRun& command, const std::
 /// By which a call that is repeated is known.
 std::string random_request_id();
 
-int run(const Global& global, const CampaignRun& command);
-int run(const Global& global, const CampaignWatch& command);
-int run(const Global& global, const CampaignList& command);
-int run(const Global& global, const CampaignShow& command);
-int run(const Global& global, const CampaignEstimate& command);
-int run(const Global& global, const CampaignCancel& command);
-int run(const Global& global, const CampaignPause& command);
-int run(const Global& global, const CampaignResume& command);
-int run(const Global& global, const CampaignRetry& command);
-int run(const Global& global, const CampaignDelete& command);
-int run(const Global& global, const CampaignPoints& command);
-int run(const Global& global, const CampaignExport& command);
+Result<int> run(const Global& global, const CampaignRun& command);
+Result<int> run(const Global& global, const CampaignWatch& command);
+Result<int> run(const Global& global, const CampaignList& command);
+Result<int> run(const Global& global, const CampaignShow& command);
+Result<int> run(const Global& global, const CampaignEstimate& command);
+Result<int> run(const Global& global, const CampaignCancel& command);
+Result<int> run(const Global& global, const CampaignPause& command);
+Result<int> run(const Global& global, const CampaignResume& command);
+Result<int> run(const Global& global, const CampaignRetry& command);
+Result<int> run(const Global& global, const CampaignDelete& command);
+Result<int> run(const Global& global, const CampaignPoints& command);
+Result<int> run(const Global& global, const CampaignExport& command);
 
 }  // namespace stripline::cli

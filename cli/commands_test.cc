@@ -114,7 +114,7 @@ struct FakeCampaigns final : v1::Campaigns::Service {
     response->set_width(0.04);
     auto& risk = *response->add_risks();
     risk.set_kind("UNKNOWN_PACE");
-    risk.set_message("nobody has measured it");
+    risk.set_message("no campaign has measured it");
     return grpc::Status::OK;
   }
   // Ten events; breaks the stream before the one named `break_before`, once or always.
@@ -579,7 +579,7 @@ TEST_F(CommandsTest, WhatIsNoServerOfOursIsSaidToBeNone) {
   EXPECT_TRUE(complained("is not a stripline-server")) << err_;
 }
 
-TEST_F(CommandsTest, AnUnreachableServerIsNamedWithTheWayToStartOne) {
+TEST_F(CommandsTest, AnUnreachableServerIsNamedWithTheCommandToStartOne) {
   global_.server = "127.0.0.1:1";
   EXPECT_EQ(run(NodeList{}), kExitUnavailable);
   EXPECT_TRUE(complained("127.0.0.1:1")) << err_;

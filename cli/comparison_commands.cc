@@ -106,28 +106,28 @@ std::string resolution_text(const v1::CompareCampaignsResponse& response) {
 
 }  // namespace
 
-int run(const Global& global, const CampaignCompare& command) {
+Result<int> run(const Global& global, const CampaignCompare& command) {
   v1::CompareCampaignsRequest request;
   request.set_baseline(command.baseline);
   request.set_candidate(command.candidate);
   request.set_margin(command.margin);
   request.set_false_discoveries(command.false_discoveries);
   Service service(global);
-  const auto response = service.compare_campaigns(request);
-  if (!response.ok()) return print_error(response.error());
+  STRIPLINE_ASSIGN_OR_RETURN(const auto response,
+                             service.call<v1::CompareCampaignsResponse>(request));
   if (global.json) {
-    for (const Point& point : response->points()) print(json_line(point));
+    for (const Point& point : response.points()) print(json_line(point));
     return kExitOk;
   }
   print("A " + command.baseline + ", B " + command.candidate + ": " +
-        count_text(static_cast<uint64_t>(response->points_size()), "point") +
-        (response->points_size() > 0 ? ": " + tally_text(*response) : "") + "\n");
-  for (const auto& difference : response->differences()) {
+        count_text(static_cast<uint64_t>(response.points_size()), "point") +
+        (response.points_size() > 0 ? ": " + tally_text(response) : "") + "\n");
+  for (const auto& difference : response.differences()) {
     print("  " + difference.field() + ": " + printable_line(difference.baseline()) + " and " +
           printable_line(difference.candidate()) + "\n");
   }
-  print(reasons_text(*response) + resolution_text(*response));
-  const auto points = shown(*response, command.all);
+  print(reasons_text(response) + resolution_text(response));
+  const auto points = shown(response, command.all);
   if (!points.empty()) print(table_text(points));
   return kExitOk;
 }

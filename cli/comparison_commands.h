@@ -5,6 +5,6 @@
 
 namespace stripline::cli {
 
-int run(const Global& global, const CampaignCompare& command);
+Result<int> run(const Global& global, const CampaignCompare& command);
 
 }  // namespace stripline::cli

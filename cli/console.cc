@@ -57,8 +57,9 @@ int print_error(std::string_view message, int exit_code) {
   return exit_code;
 }
 
-int print_error(const Error& error) {
-  return print_error(error.message(), exit_code_for(error.code()));
+int exit_code_from(const Result<int>& outcome) {
+  if (outcome.ok()) return *outcome;
+  return print_error(outcome.error().message(), exit_code_for(outcome.error().code()));
 }
 
 void print_note(std::string_view text) { write_note(printable(text)); }

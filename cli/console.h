@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -23,8 +22,8 @@ Status output_status();
 
 /// "stripline: error: message" on standard error; returns `exit_code`.
 int print_error(std::string_view message, int exit_code);
-/// The same for an error, with the exit code of its kind.
-int print_error(const Error& error);
+/// The exit code of a command that has one, or that of its error, which is printed so.
+int exit_code_from(const Result<int>& outcome);
 
 /// A line for a person on standard error, which leaves standard output to data.
 void print_note(std::string_view text);

@@ -24,22 +24,21 @@ Result<plan::Explanation> answer(const Global& global, const Explain<M>& command
 }
 
 template <plan::Mechanism M>
-int explain(const Global& global, const Explain<M>& command) {
+Result<int> explain(const Global& global, const Explain<M>& command) {
   std::string about;
-  const auto explanation = answer(global, command, about);
-  if (!explanation.ok()) return print_error(explanation.error());
-  print(global.json ? plan::to_json(*explanation, M::kWords).dump() + "\n"
-                    : about + "\n" + plan::to_text(*explanation, M::kWords));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto explanation, answer(global, command, about));
+  print(global.json ? plan::to_json(explanation, M::kWords).dump() + "\n"
+                    : about + "\n" + plan::to_text(explanation, M::kWords));
   return kExitOk;
 }
 
 }  // namespace
 
-int run(const Global& global, const ExplainAny& command) {
+Result<int> run(const Global& global, const ExplainAny& command) {
   return std::visit([&](const auto& chosen) { return explain(global, chosen); }, command);
 }
 
-int run(const Global& global, const ExplainList& /*command*/) {
+Result<int> run(const Global& global, const ExplainList& /*command*/) {
   print(global.json ? plan::kinds_json().dump() + "\n" : plan::kinds_text());
   return kExitOk;
 }

@@ -5,7 +5,7 @@
 
 namespace stripline::cli {
 
-int run(const Global& global, const ExplainAny& command);
-int run(const Global& global, const ExplainList& command);
+Result<int> run(const Global& global, const ExplainAny& command);
+Result<int> run(const Global& global, const ExplainList& command);
 
 }  // namespace stripline::cli

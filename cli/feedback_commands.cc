@@ -77,28 +77,28 @@ Result<std::string> content_of(const std::string& path) {
 
 }  // namespace
 
-int run(const Global& global, const FeedbackSend& command) {
-  const auto content = content_of(command.file);
-  if (!content.ok()) return print_error(content.error());
-  const auto report = model::parse_feedback(*content, "'" + command.file + "'");
-  if (!report.ok()) return print_error(report.error());
+Result<int> run(const Global& global, const FeedbackSend& command) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto content, content_of(command.file));
+  STRIPLINE_RETURN_IF_ERROR(model::parse_feedback(content, "'" + command.file + "'"));
+  v1::SendFeedbackRequest request;
+  request.set_content(content);
   Service service(global);
-  const auto version = service.send_feedback(*content);
-  if (!version.ok()) return print_error(version.error());
-  print(global.json ? json_line(*version)
-                    : "the server has it: it is about " + short_name(version->version()) + "\n");
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version, service.call<v1::SendFeedbackResponse>(request));
+  print(global.json ? json_line(version)
+                    : "the server has it: it is about " + short_name(version.version()) + "\n");
   return kExitOk;
 }
 
-int run(const Global& global, const FeedbackList& command) {
+Result<int> run(const Global& global, const FeedbackList& command) {
   Service service(global);
   uint32_t left = command.limit;
   bool any = false;
-  std::string token;
+  v1::ListFeedbackRequest request;
+  request.set_parent(command.name);
   do {
-    const auto page = service.list_feedback(
-        command.name, static_cast<int>(std::min(left, kReportsPerPage)), token);
-    if (!page.ok()) return print_error(with_nearest_model(service, command.name, page.error()));
+    request.set_page_size(static_cast<int>(std::min(left, kReportsPerPage)));
+    const auto page = service.call<v1::ListFeedbackResponse>(request);
+    if (!page.ok()) return with_nearest_model(service, command.name, page.error());
     for (const v1::Feedback& feedback : page->feedback()) {
       if (global.json) {
         print(json_line(feedback));
@@ -108,12 +108,12 @@ int run(const Global& global, const FeedbackList& command) {
       any = true;
       --left;
     }
-    token = page->next_page_token();
-  } while (!token.empty() && left > 0);
+    request.set_page_token(page->next_page_token());
+  } while (!request.page_token().empty() && left > 0);
   if (!any && !global.json) {
     print("no run has reported of it; 'stripline run --report agent' does\n");
   }
-  if (!token.empty()) print_note("there are more; --limit shows them\n");
+  if (!request.page_token().empty()) print_note("there are more; --limit shows them\n");
   return kExitOk;
 }
 

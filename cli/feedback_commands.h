@@ -6,7 +6,7 @@
 namespace stripline::cli {
 
 // Each prints its result and returns the exit code.
-int run(const Global& global, const FeedbackSend& command);
-int run(const Global& global, const FeedbackList& command);
+Result<int> run(const Global& global, const FeedbackSend& command);
+Result<int> run(const Global& global, const FeedbackList& command);
 
 }  // namespace stripline::cli

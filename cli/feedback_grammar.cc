@@ -1,7 +1,5 @@
 #include "cli/feedback_grammar.h"
 
-#include <string>
-
 #include "cli/grammar_parts.h"
 
 namespace stripline::cli {

@@ -2,27 +2,20 @@
 #include "cli/issued_token.h"
 
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <httplib.h>
-#include <map>
-#include <memory>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/testing/processes.h"
 #include "base/web/base64url.h"
 
 namespace stripline::cli {
 namespace {
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 std::string token_until(double end_unix_s) {
   return web::to_base64url("{}") + "." + web::to_base64url(Json{{"exp", end_unix_s}}.dump()) + ".s";
@@ -131,16 +124,16 @@ TEST_F(IssuedTokenTest, EndsWhenItIsRefusedOrTakesTooLong) {
 TEST_F(IssuedTokenTest, ATokenIsRenewedBeforeItEnds) {
   EXPECT_EQ(end_unix_s("none"), 0);
   EXPECT_EQ(end_unix_s(token_until(7)), 7);
-  Context lasting = context(now_s() + 300);
+  Context lasting = context(unix_seconds() + 300);
   EXPECT_EQ(*bearer_of("head:7411", lasting), lasting.token);
   EXPECT_TRUE(asked_.empty());
 
-  Context ending = context(now_s() + 5);
+  Context ending = context(unix_seconds() + 5);
   const Context other = {"authority", "stripline-user...."};
   ASSERT_TRUE(write_contexts({"head:7411",
                               {{"head:7411", ending}, {"spare:7411", ending}, {"third:1", other}}})
                   .ok());
-  const std::string next = token_until(now_s() + 300);
+  const std::string next = token_until(unix_seconds() + 300);
   answers_ = {Json{{"id_token", next}, {"refresh_token", "refresh 2"}}};
   EXPECT_EQ(*bearer_of("head:7411", ending), next);
   const auto kept = read_contexts();
@@ -150,13 +143,13 @@ TEST_F(IssuedTokenTest, ATokenIsRenewedBeforeItEnds) {
   }
   EXPECT_EQ(kept->servers.at("third:1").token, other.token);
   // Another process has the one from before, and finds the new one.
-  Context late = context(now_s() + 5);
+  Context late = context(unix_seconds() + 5);
   EXPECT_EQ(*bearer_of("head:7411", late), next);
   EXPECT_EQ(asked_.size(), 1U);
 }
 
 TEST_F(IssuedTokenTest, WhatCannotBeRenewedSaysHowToSignInAgain) {
-  Context ended = context(now_s() - 5);
+  Context ended = context(unix_seconds() - 5);
   const auto refused = bearer_of("head:7411", ended);
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message().find("login --oidc"), std::string::npos);
@@ -171,7 +164,7 @@ TEST_F(IssuedTokenTest, WhatCannotBeRenewedSaysHowToSignInAgain) {
 
 TEST_F(IssuedTokenTest, WhileTheIssuerIsDownItIsSaidAndTriedAgain) {
   is_down_ = true;
-  Context ended = context(now_s() - 5);
+  Context ended = context(unix_seconds() - 5);
   const auto refused = bearer_of("head:7411", ended);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code(), ErrorCode::unavailable);
@@ -202,9 +195,9 @@ TEST_F(IssuedTokenTest, WhatServersWouldNotReadIsRefused) {
 }
 
 TEST_F(IssuedTokenTest, OneOfSeveralProcessesAsksTheIssuer) {
-  const Context ending = context(now_s() + 5);
+  const Context ending = context(unix_seconds() + 5);
   ASSERT_TRUE(write_contexts({"head:7411", {{"head:7411", ending}}}).ok());
-  const std::string next = token_until(now_s() + 300);
+  const std::string next = token_until(unix_seconds() + 300);
   // Whoever shows the used one is refused.
   answers_ = {Json{{"id_token", next}, {"refresh_token", "refresh 2"}}};
   std::vector<std::thread> others;

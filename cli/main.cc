@@ -31,12 +31,11 @@ namespace stripline::cli {
 namespace {
 
 // Becomes the helper program beside this one. Returns only when there is none.
-int run(const Global& global, const ExecHelper& command) {
-  const auto passed = with_published_settings(global, command);
-  if (!passed.ok()) return print_error(passed.error());
+Result<int> run(const Global& global, const ExecHelper& command) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto passed, with_published_settings(global, command));
   const std::string path = (std::filesystem::path(executable_folder()) / command.program).string();
   std::vector<std::string> strings = {path};
-  strings.insert(strings.end(), passed->begin(), passed->end());
+  strings.insert(strings.end(), passed.begin(), passed.end());
   std::vector<char*> arguments;
   arguments.reserve(strings.size() + 1);
   for (std::string& text : strings) arguments.push_back(text.data());
@@ -48,7 +47,7 @@ int run(const Global& global, const ExecHelper& command) {
       kExitUnavailable);
 }
 
-int run(const Global& global, const ShowVersion& /*command*/) {
+Result<int> run(const Global& global, const ShowVersion& /*command*/) {
   const std::string version(program_version());
   print(global.json ? "{\"version\":\"" + version + "\"}\n" : "stripline " + version + "\n");
   return kExitOk;
@@ -73,11 +72,11 @@ int main(int argc, char** argv) {
   print_note(parsed.err);
   if (parsed.command) use_last_login(parsed.command->global);
   const int exit_code =
-      parsed.command
-          ? std::visit([&](const auto& action) { return run(parsed.command->global, action); },
-                       parsed.command->action)
-          : parsed.exit_code;
+      parsed.command ? exit_code_from(std::visit(
+                           [&](const auto& action) { return run(parsed.command->global, action); },
+                           parsed.command->action))
+                     : parsed.exit_code;
   const stripline::Status output = output_status();
   if (exit_code != stripline::kExitOk || output.ok()) return exit_code;
-  return print_error(output.error().message(), stripline::exit_code_for(output.error().code()));
+  return exit_code_from(output.error());
 }

@@ -61,7 +61,7 @@ Status check_destination(const std::filesystem::path& path) {
                                            "'-' for standard output");
 }
 
-int list_versions(const Global& global, const std::string& name) {
+Result<int> list_versions(const Global& global, const std::string& name) {
   Service service(global);
   Table table({{"VERSION"},
                {"STATE"},
@@ -79,10 +79,12 @@ int list_versions(const Global& global, const std::string& name) {
     if (!version.withdrawn().empty()) text = "WITHDRAWN: " + version.withdrawn() + "; " + text;
     return text;
   };
-  std::string token;
+  v1::ListModelVersionsRequest request;
+  request.set_parent(name);
+  request.set_page_size(kPageSize);
   do {
-    const auto page = service.list_model_versions(name, kPageSize, token);
-    if (!page.ok()) return print_error(with_nearest_model(service, name, page.error()));
+    const auto page = service.call<v1::ListModelVersionsResponse>(request);
+    if (!page.ok()) return with_nearest_model(service, name, page.error());
     for (const v1::ModelVersion& version : page->versions()) {
       if (global.json) {
         print(json_line(version));
@@ -96,15 +98,15 @@ int list_versions(const Global& global, const std::string& name) {
                  date_text(version.create_time()), bytes_text(version.size_bytes()), campaigns,
                  summary_of(version)});
     }
-    token = page->next_page_token();
-  } while (!token.empty());
+    request.set_page_token(page->next_page_token());
+  } while (!request.page_token().empty());
   if (!global.json) print(table.text());
   return kExitOk;
 }
 
 }  // namespace
 
-int run(const Global& global, const ModelList& command) {
+Result<int> run(const Global& global, const ModelList& command) {
   if (!command.model.empty())
     return list_versions(global, "models/" + model_segment(command.model));
   Service service(global);
@@ -112,9 +114,10 @@ int run(const Global& global, const ModelList& command) {
   std::string warnings;
   std::string token;
   do {
-    const auto page = service.list_models(kPageSize, token);
-    if (!page.ok()) return print_error(page.error());
-    for (const v1::Model& model : page->models()) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto page,
+                               service.call<v1::ListModelsResponse>(
+                                   page_request<v1::ListModelsRequest>(kPageSize, token)));
+    for (const v1::Model& model : page.models()) {
       if (global.json) {
         print(json_line(model));
       } else {
@@ -128,7 +131,7 @@ int run(const Global& global, const ModelList& command) {
           "stripline: warning: the server cannot read what it has of " + short_name(model.name()) +
           ", and offers nodes nothing of its fabric: " + printable_line(model.unreadable()) + "\n";
     }
-    token = page->next_page_token();
+    token = page.next_page_token();
   } while (!token.empty());
   if (!global.json) {
     print(table.empty() ? "no models yet; 'stripline campaign run --fabric tcp' makes one\n"
@@ -138,43 +141,39 @@ int run(const Global& global, const ModelList& command) {
   return kExitOk;
 }
 
-int run(const Global& global, const ModelShow& command) {
+Result<int> run(const Global& global, const ModelShow& command) {
   const auto file = find_file(global, command.source);
   if (file.ok() && is_packed_export(*file)) {
-    const auto text = settings_text(*file);
-    if (!text.ok()) return print_error(text.error());
-    print(global.json ? *file : *text);
+    STRIPLINE_ASSIGN_OR_RETURN(const auto text, settings_text(*file));
+    print(global.json ? *file : text);
     return kExitOk;
   }
   const auto model = model_in(command.source, file);
-  if (!model.ok()) return print_error(model.error());
+  if (!model.ok()) return model.error();
   if (!global.json) {
     print(model::model_text(*model));
     return kExitOk;
   }
-  const auto document = model::to_json(*model);
-  if (!document.ok()) return print_error(document.error());
-  print(document->dump() + "\n");
+  STRIPLINE_ASSIGN_OR_RETURN(const auto document, model::to_json(*model));
+  print(document.dump() + "\n");
   return kExitOk;
 }
 
-int run(const Global& global, const ModelFetch& command) {
+Result<int> run(const Global& global, const ModelFetch& command) {
   const std::filesystem::path path =
       command.output.empty() ? model_segment(command.name) + ".stripline.json" : command.output;
   const bool to_output = command.output == "-";
   Result<std::optional<std::string>> have = std::optional<std::string>();
   if (!to_output) {
-    if (const Status good = check_destination(path); !good.ok()) return print_error(good.error());
+    STRIPLINE_RETURN_IF_ERROR(check_destination(path));
     have = existing_sha256(path);
-    if (!have.ok()) return print_error(have.error());
+    if (!have.ok()) return have.error();
   }
   Service service(global);
   const auto fetched = service.fetch_model(
       command.name, have->value_or(""),
       command.accept_failed ? Service::Failed::accept : Service::Failed::refuse);
-  if (!fetched.ok()) {
-    return print_error(with_nearest_model(service, command.name, fetched.error()));
-  }
+  if (!fetched.ok()) return with_nearest_model(service, command.name, fetched.error());
   const auto report = [&](const std::string& what, bool changed) {
     if (!fetched->withdrawn.empty()) {
       print_note("stripline: warning: " + short_name(fetched->version) +
@@ -212,22 +211,21 @@ int run(const Global& global, const ModelFetch& command) {
 
   const auto sha256 = hash_of(fetched->data, fetched->version);
   if (!sha256.ok()) {
-    return print_error(sha256.error().with_context("what the server sent was not written"));
+    return sha256.error().with_context("what the server sent was not written");
   }
   if (*sha256 != fetched->sha256) {
-    return print_error(Error(ErrorCode::data_loss, fetched->version + " came with the hash " +
-                                                       *sha256 + " instead of " + fetched->sha256 +
-                                                       "; it was not written, fetch it again"));
+    return Error(ErrorCode::data_loss, fetched->version + " came with the hash " + *sha256 +
+                                           " instead of " + fetched->sha256 +
+                                           "; it was not written, fetch it again");
   }
   if (to_output) {
     print_data(fetched->data);
     return kExitOk;
   }
-  auto file = AtomicFile::create(path);
-  if (!file.ok()) return print_error(file.error());
-  Status status = file->write(fetched->data);
-  if (status.ok()) status = file->commit();
-  if (!status.ok()) return print_error(status.error());
+  STRIPLINE_ASSIGN_OR_RETURN(auto file, AtomicFile::create(path));
+  Status status = file.write(fetched->data);
+  if (status.ok()) status = file.commit();
+  if (!status.ok()) return status.error();
   return report("wrote " + path.string() + ": " + short_name(fetched->version) + ", sha256 " +
                     fetched->sha256.substr(0, 12),
                 true);

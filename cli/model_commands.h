@@ -5,8 +5,8 @@
 
 namespace stripline::cli {
 
-int run(const Global& global, const ModelList& command);
-int run(const Global& global, const ModelShow& command);
-int run(const Global& global, const ModelFetch& command);
+Result<int> run(const Global& global, const ModelList& command);
+Result<int> run(const Global& global, const ModelShow& command);
+Result<int> run(const Global& global, const ModelFetch& command);
 
 }  // namespace stripline::cli

@@ -55,9 +55,7 @@ Result<std::string> run_resource(std::string_view text) {
 
 Result<std::string> operation_resource(std::string_view text) {
   const std::string_view segment = without(kOperations, text);
-  if (!is_segment(segment)) {
-    return bad_name(text, "operation", "'o3' ('stripline operation list')");
-  }
+  if (!is_segment(segment)) return bad_name(text, "operation", "'o3' ('stripline operation list')");
   return std::string(kOperations) + std::string(segment);
 }
 

@@ -12,6 +12,7 @@
 #include "cli/names.h"
 #include "cli/server_notes.h"
 #include "cli/service.h"
+#include "stripline/v1/access.pb.h"
 #include "stripline/v1/fleet.pb.h"
 
 namespace stripline::cli {
@@ -38,15 +39,15 @@ std::string certificate_text(const v1::Node& node) {
   return days < 0 ? "ended" : std::to_string(static_cast<int64_t>(days)) + " d";
 }
 
-int report(const Global& global, const Result<v1::Node>& node, const std::string& what) {
-  if (!node.ok()) return print_error(node.error());
+Result<int> report(const Global& global, const Result<v1::Node>& node, const std::string& what) {
+  if (!node.ok()) return node.error();
   print(global.json ? json_line(*node) : node->name() + " " + what + "\n");
   return kExitOk;
 }
 
 }  // namespace
 
-int run(const Global& global, const NodeList& /*command*/) {
+Result<int> run(const Global& global, const NodeList& /*command*/) {
   constexpr int kPageSize = 100;
   Service service(global);
   Table table({{"NODE"},
@@ -60,9 +61,10 @@ int run(const Global& global, const NodeList& /*command*/) {
                {"FABRICS"}});
   std::string token;
   do {
-    const auto page = service.list_nodes(kPageSize, token);
-    if (!page.ok()) return print_error(page.error().message(), exit_code_for(page.error().code()));
-    for (const v1::Node& node : page->nodes()) {
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto page,
+        service.call<v1::ListNodesResponse>(page_request<v1::ListNodesRequest>(kPageSize, token)));
+    for (const v1::Node& node : page.nodes()) {
       if (global.json) {
         print(json_line(node));
         continue;
@@ -74,7 +76,7 @@ int run(const Global& global, const NodeList& /*command*/) {
                  node.last_seen_time(), node.assignment().empty() ? "-" : node.assignment(),
                  hold_text(node), certificate_text(node), fabrics});
     }
-    token = page->next_page_token();
+    token = page.next_page_token();
   } while (!token.empty());
   if (!global.json) {
     print(table.empty()
@@ -87,24 +89,26 @@ int run(const Global& global, const NodeList& /*command*/) {
   return kExitOk;
 }
 
-int run(const Global& global, const NodeCordon& command) {
+Result<int> run(const Global& global, const NodeCordon& command) {
   v1::CordonNodeRequest request;
   request.set_name(command.name);
   request.set_reason(command.reason);
-  return report(global, Service(global).cordon_node(request), "gets no new runs");
+  return report(global, Service(global).call<v1::Node>(request), "gets no new runs");
 }
 
-int run(const Global& global, const NodeUncordon& command) {
-  return report(global, Service(global).uncordon_node(command.name), "gets runs again");
+Result<int> run(const Global& global, const NodeUncordon& command) {
+  return report(global,
+                Service(global).call<v1::Node>(named<v1::UncordonNodeRequest>(command.name)),
+                "gets runs again");
 }
 
-int run(const Global& global, const NodeDrain& command) {
+Result<int> run(const Global& global, const NodeDrain& command) {
   v1::DrainNodeRequest request;
   request.set_name(command.name);
   request.set_reason(command.reason);
   if (command.time_limit_s >= 0) request.set_time_limit_s(command.time_limit_s);
   Service service(global);
-  auto node = service.drain_node(request);
+  auto node = service.call<v1::Node>(request);
   if (node.ok() && !command.detach && !node->assignment().empty()) {
     catch_interrupts();
     print_note("waiting for " + printable_line(node->assignment()) + " on " + command.name + "\n");
@@ -115,23 +119,23 @@ int run(const Global& global, const NodeDrain& command) {
         return kExitCancelled;
       }
       std::this_thread::sleep_for(kDrainLook);
-      node = service.get_node(command.name);
+      node = service.call<v1::Node>(named<v1::GetNodeRequest>(command.name));
     }
   }
   const bool idle = node.ok() && node->assignment().empty();
   return report(global, node, idle ? "is drained" : "is draining");
 }
 
-int run(const Global& global, const NodeRemove& command) {
-  const Status removed = Service(global).remove_node(command.name);
-  if (!removed.ok()) return print_error(removed.error());
+Result<int> run(const Global& global, const NodeRemove& command) {
+  STRIPLINE_RETURN_IF_ERROR(
+      Service(global).call<v1::RemoveNodeResponse>(named<v1::RemoveNodeRequest>(command.name)));
   print_note(command.name + " is removed\n");
   return kExitOk;
 }
 
-int run(const Global& global, const NodeRevoke& command) {
-  const Status revoked = Service(global).revoke_node(command.name);
-  if (!revoked.ok()) return print_error(revoked.error());
+Result<int> run(const Global& global, const NodeRevoke& command) {
+  STRIPLINE_RETURN_IF_ERROR(
+      Service(global).call<v1::RevokeNodeResponse>(named<v1::RevokeNodeRequest>(command.name)));
   print_note(command.name + " is revoked\n");
   return kExitOk;
 }

@@ -5,11 +5,11 @@
 
 namespace stripline::cli {
 
-int run(const Global& global, const NodeList& command);
-int run(const Global& global, const NodeCordon& command);
-int run(const Global& global, const NodeUncordon& command);
-int run(const Global& global, const NodeDrain& command);
-int run(const Global& global, const NodeRemove& command);
-int run(const Global& global, const NodeRevoke& command);
+Result<int> run(const Global& global, const NodeList& command);
+Result<int> run(const Global& global, const NodeCordon& command);
+Result<int> run(const Global& global, const NodeUncordon& command);
+Result<int> run(const Global& global, const NodeDrain& command);
+Result<int> run(const Global& global, const NodeRemove& command);
+Result<int> run(const Global& global, const NodeRevoke& command);
 
 }  // namespace stripline::cli

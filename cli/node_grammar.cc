@@ -22,10 +22,11 @@ void NodeGrammar::define(CLI::App& app, Action& result) {
   CLI::App* nodes =
       leaf_command(app, "nodes", "List the nodes whose agents have connected", list_, result);
   end_help(nodes,
-           "States: IDLE, BUSY (measuring), OFFLINE (its agent is not connected); 'cordoned' and\n"
-           "'draining' nodes get no new runs, HELD says why, and by whom. FABRICS are those that\n"
-           "its workers can open, each usable with 'campaign run --fabric'. A node appears when\n"
-           "'stripline-agent' first connects from it.\n\n"
+           "States: IDLE, BUSY (measuring, or installing settings of another runtime), OFFLINE\n"
+           "(its agent is not connected); 'cordoned' and 'draining' nodes get no new runs, HELD\n"
+           "says why, and by whom. FABRICS are those that its workers can open, each usable with\n"
+           "'campaign run --fabric'. A node appears when 'stripline-agent' first connects from\n"
+           "it.\n\n"
            "Exit codes: 0, 4 no server, 6 no answer in time.\n");
   CLI::App* node = app.add_subcommand("node", "Keep a node from runs, or take it out");
   node->require_subcommand(1);

@@ -38,40 +38,32 @@ Result<std::string> plan_of(const Global& global, const CampaignExportPlan& comm
 
 }  // namespace
 
-int run(const Global& global, const CampaignExportPlan& command) {
-  const auto plan = plan_of(global, command);
-  if (!plan.ok()) return print_error(plan.error());
+Result<int> run(const Global& global, const CampaignExportPlan& command) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto plan, plan_of(global, command));
   if (command.output == "-") {
-    print_data(*plan);
+    print_data(plan);
     return kExitOk;
   }
-  if (const Status written = write_atomically(command.output, *plan); !written.ok()) {
-    return print_error(written.error());
-  }
+  STRIPLINE_RETURN_IF_ERROR(write_atomically(command.output, plan));
   if (!global.json) {
-    print("wrote " + command.output + ", " + bytes_text(plan->size()) +
+    print("wrote " + command.output + ", " + bytes_text(plan.size()) +
           "\n  measure it:  stripline campaign run-plan " + command.output + " -o results.jsonl\n");
   }
   return kExitOk;
 }
 
-int run(const Global& global, const CampaignImport& command) {
-  const auto text = read_recording_file(command.file);
-  if (!text.ok()) return print_error(text.error());
+Result<int> run(const Global& global, const CampaignImport& command) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto text, read_recording_file(command.file));
   // A damaged file need not travel to be refused.
   const std::string what = command.file == "-" ? "standard input" : "'" + command.file + "'";
-  if (const auto read = campaign::read_results(*text, what); !read.ok()) {
-    return print_error(read.error());
-  }
+  STRIPLINE_RETURN_IF_ERROR(campaign::read_results(text, what));
   Service service(global);
-  const auto campaign = service.import_results(*text);
-  if (!campaign.ok()) return print_error(campaign.error());
+  STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, service.import_results(text));
   if (command.detach) {
-    print(global.json ? json_line(*campaign)
-                      : campaign->name() + ": " + campaign->message() + "\n");
+    print(global.json ? json_line(campaign) : campaign.name() + ": " + campaign.message() + "\n");
     return kExitOk;
   }
-  return watch_campaign(service, global, campaign->name());
+  return watch_campaign(service, global, campaign.name());
 }
 
 }  // namespace stripline::cli

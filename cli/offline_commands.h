@@ -6,7 +6,7 @@
 
 namespace stripline::cli {
 
-int run(const Global& global, const CampaignExportPlan& command);
-int run(const Global& global, const CampaignImport& command);
+Result<int> run(const Global& global, const CampaignExportPlan& command);
+Result<int> run(const Global& global, const CampaignImport& command);
 
 }  // namespace stripline::cli

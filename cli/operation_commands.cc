@@ -41,7 +41,8 @@ int exit_code_of(const v1::Operation& operation) {
 // The version that came of it, and what its fit found.
 std::string outcome_text(Service& service, const v1::Operation& operation) {
   std::string text = labelled_line("version", operation.result());
-  const auto version = service.get_model_version(operation.result());
+  const auto version =
+      service.call<v1::ModelVersion>(named<v1::GetModelVersionRequest>(operation.result()));
   if (!version.ok()) return text + labelled_line("findings", version.error().message());
   text += labelled_line("fitted to", without_findings(version->summary(), *version));
   for (const auto& [what, why] : {std::pair("withdrawn", &version->withdrawn()),
@@ -69,7 +70,7 @@ void print_operation(Service& service, const v1::Operation& operation) {
 }
 
 // Until it has ended, with a line for each thing that happens. Ctrl-C ends the waiting alone.
-int wait_for(Service& service, const Global& global, v1::Operation operation) {
+Result<int> wait_for(Service& service, const Global& global, v1::Operation operation) {
   catch_interrupts();
   std::string told;
   while (operation.state() == v1::Operation::RUNNING) {
@@ -83,9 +84,9 @@ int wait_for(Service& service, const Global& global, v1::Operation operation) {
       return kExitCancelled;
     }
     std::this_thread::sleep_for(kLook);
-    auto now = service.get_operation(operation.name());
-    if (!now.ok()) return print_error(now.error());
-    operation = *std::move(now);
+    STRIPLINE_ASSIGN_OR_RETURN(
+        auto now, service.call<v1::Operation>(named<v1::GetOperationRequest>(operation.name())));
+    operation = std::move(now);
   }
   if (global.json) {
     print(json_line(operation));
@@ -97,45 +98,46 @@ int wait_for(Service& service, const Global& global, v1::Operation operation) {
 
 }  // namespace
 
-int run(const Global& global, const ModelFit& command) {
+Result<int> run(const Global& global, const ModelFit& command) {
   v1::FitModelRequest request;
   request.set_model(command.model);
   for (const std::string& campaign : command.campaigns) request.add_campaigns(campaign);
   for (const std::string& run : command.without) request.add_without(run);
   request.set_request_id(random_request_id());
   Service service(global);
-  const auto operation = service.fit_model(request);
-  if (!operation.ok()) return print_error(operation.error());
-  if (!command.detach) return wait_for(service, global, *operation);
-  const std::string id = short_name(operation->name());
-  print(global.json ? json_line(*operation)
-                    : operation->name() + ": " + operation->message() +
+  STRIPLINE_ASSIGN_OR_RETURN(const auto operation, service.call<v1::Operation>(request));
+  if (!command.detach) return wait_for(service, global, operation);
+  const std::string id = short_name(operation.name());
+  print(global.json ? json_line(operation)
+                    : operation.name() + ": " + operation.message() +
                           "\n  look at it:  stripline operation show " + id + "\n");
   return kExitOk;
 }
 
-int run(const Global& global, const OperationShow& command) {
+Result<int> run(const Global& global, const OperationShow& command) {
   Service service(global);
-  const auto operation = service.get_operation(command.name);
-  if (!operation.ok()) return print_error(operation.error());
-  if (command.wait) return wait_for(service, global, *operation);
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const auto operation,
+      service.call<v1::Operation>(named<v1::GetOperationRequest>(command.name)));
+  if (command.wait) return wait_for(service, global, operation);
   if (global.json) {
-    print(json_line(*operation));
+    print(json_line(operation));
   } else {
-    print_operation(service, *operation);
+    print_operation(service, operation);
   }
-  return exit_code_of(*operation);
+  return exit_code_of(operation);
 }
 
-int run(const Global& global, const OperationCancel& command) {
+Result<int> run(const Global& global, const OperationCancel& command) {
   Service service(global);
-  const auto operation = service.cancel_operation(command.name);
-  if (!operation.ok()) return print_error(operation.error());
-  print(global.json ? json_line(*operation) : operation->name() + " is cancelled\n");
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const auto operation,
+      service.call<v1::Operation>(named<v1::CancelOperationRequest>(command.name)));
+  print(global.json ? json_line(operation) : operation.name() + " is cancelled\n");
   return kExitOk;
 }
 
-int run(const Global& global, const OperationList& command) {
+Result<int> run(const Global& global, const OperationList& command) {
   constexpr uint32_t kPage = 100;
   Service service(global);
   Table table({{"OPERATION"}, {"KIND"}, {"OF"}, {"STATE"}, {"RESULT"}, {"ASKED BY"}, {"CREATED"}});
@@ -143,9 +145,8 @@ int run(const Global& global, const OperationList& command) {
   uint32_t left = command.limit;
   do {
     request.set_page_size(static_cast<int>(std::min(left, kPage)));
-    const auto page = service.list_operations(request);
-    if (!page.ok()) return print_error(page.error());
-    for (const v1::Operation& operation : page->operations()) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto page, service.call<v1::ListOperationsResponse>(request));
+    for (const v1::Operation& operation : page.operations()) {
       if (global.json) {
         print(json_line(operation));
         continue;
@@ -155,8 +156,8 @@ int run(const Global& global, const OperationList& command) {
                  operation.result().empty() ? "-" : short_name(operation.result()),
                  operation.actor(), date_text(operation.create_time())});
     }
-    left -= std::min(left, static_cast<uint32_t>(page->operations_size()));
-    request.set_page_token(page->next_page_token());
+    left -= std::min(left, static_cast<uint32_t>(page.operations_size()));
+    request.set_page_token(page.next_page_token());
   } while (left > 0 && !request.page_token().empty());
   if (!global.json) {
     print(table.empty() ? "no operations; 'stripline model fit' starts one\n" : table.text());

@@ -6,9 +6,9 @@
 
 namespace stripline::cli {
 
-int run(const Global& global, const ModelFit& command);
-int run(const Global& global, const OperationList& command);
-int run(const Global& global, const OperationShow& command);
-int run(const Global& global, const OperationCancel& command);
+Result<int> run(const Global& global, const ModelFit& command);
+Result<int> run(const Global& global, const OperationList& command);
+Result<int> run(const Global& global, const OperationShow& command);
+Result<int> run(const Global& global, const OperationCancel& command);
 
 }  // namespace stripline::cli

@@ -77,7 +77,7 @@ TEST(Progress, Summary) {
   EXPECT_EQ(progress_summary(measuring()), "measuring: 45 %, run 6/12, 1:05 left");
 }
 
-TEST(Progress, WithoutARunUnderWayThoseThatAreDoneAreCounted) {
+TEST(Progress, WithoutARunInProgressThoseThatAreDoneAreCounted) {
   Progress progress = measuring();
   progress.stage = Progress::Stage::paused;
   progress.elapsed_s = -1;

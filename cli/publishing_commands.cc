@@ -112,9 +112,9 @@ int print_version(const Global& global, const v1::ModelVersion& version) {
 }
 
 // A version that was changed: what it is now, in a line.
-int print_outcome(const Global& global, const Result<v1::ModelVersion>& version,
-                  const std::string& outcome) {
-  if (!version.ok()) return print_error(version.error());
+Result<int> print_outcome(const Global& global, const Result<v1::ModelVersion>& version,
+                          const std::string& outcome) {
+  if (!version.ok()) return version.error();
   print(global.json ? json_line(*version) : short_name(version->name()) + " " + outcome + "\n");
   return kExitOk;
 }
@@ -146,58 +146,64 @@ std::string version_state_text(const v1::ModelVersion& version) {
   return v1::ModelVersion::State_Name(version.state()) + (labels.empty() ? "" : labels + ")");
 }
 
-int run(const Global& global, const ModelValidate& command) {
+Result<int> run(const Global& global, const ModelValidate& command) {
   Service service(global);
-  const auto version = command.campaigns.empty()
-                           ? service.get_model_version(command.name)
-                           : service.validate_model(command.name, command.campaigns);
-  if (!version.ok()) {
-    return print_error(with_nearest_model(service, command.name, version.error()));
-  }
+  v1::ValidateModelVersionRequest request;
+  request.set_name(command.name);
+  for (const std::string& campaign : command.campaigns) request.add_campaigns(campaign);
+  const auto version =
+      command.campaigns.empty()
+          ? service.call<v1::ModelVersion>(named<v1::GetModelVersionRequest>(command.name))
+          : service.call<v1::ModelVersion>(request);
+  if (!version.ok()) return with_nearest_model(service, command.name, version.error());
   return print_version(global, *version);
 }
 
-int run(const Global& global, const ModelCheck& command) {
+Result<int> run(const Global& global, const ModelCheck& command) {
   Service service(global);
   // The label may move while sentinels are measured.
-  const auto version = service.get_model_version(command.name);
-  if (!version.ok()) {
-    return print_error(with_nearest_model(service, command.name, version.error()));
-  }
+  const auto version =
+      service.call<v1::ModelVersion>(named<v1::GetModelVersionRequest>(command.name));
+  if (!version.ok()) return with_nearest_model(service, command.name, version.error());
   std::string campaign = command.campaign;
   if (campaign.empty()) {
-    const auto model = service.get_model("models/" + model_segment(version->name()));
-    if (!model.ok()) return print_error(model.error());
+    STRIPLINE_ASSIGN_OR_RETURN(const auto model, service.call<v1::Model>(named<v1::GetModelRequest>(
+                                                     "models/" + model_segment(version->name()))));
     CampaignRun sentinels;
     sentinels.experiments = {"micro.latency", "micro.flood", "micro.vis_window", "micro.vis_chunk"};
     sentinels.runs = kSentinelRuns;
-    const auto created = service.create_campaign(create_request(sentinels, model->fabric()));
-    if (!created.ok()) return print_error(created.error());
-    campaign = created->name();
-    if (const int code = watch_campaign(service, global, campaign); code != kExitOk) return code;
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto created, service.call<v1::Campaign>(create_request(sentinels, model.fabric())));
+    campaign = created.name();
+    STRIPLINE_ASSIGN_OR_RETURN(const int watched, watch_campaign(service, global, campaign));
+    if (watched != kExitOk) return watched;
   }
-  const auto checked = service.check_model(version->name(), campaign, command.rollback);
-  if (!checked.ok()) return print_error(checked.error());
-  return print_version(global, *checked);
+  v1::CheckModelVersionRequest request;
+  request.set_name(version->name());
+  request.set_campaign(campaign);
+  request.set_rollback(command.rollback);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto checked, service.call<v1::ModelVersion>(request));
+  return print_version(global, checked);
 }
 
-int run(const Global& global, const ModelPromote& command) {
+Result<int> run(const Global& global, const ModelPromote& command) {
   Service service(global);
   v1::PromoteModelVersionRequest request;
   request.set_name(command.name);
   request.set_label(command.label);
   for (const std::string& node : command.nodes) request.add_nodes(node);
   request.set_unjudged_reason(command.unjudged);
-  return print_outcome(global, service.promote_model(request), "is " + command.label + " now");
+  return print_outcome(global, service.call<v1::ModelVersion>(request),
+                       "is " + command.label + " now");
 }
 
-int run(const Global& global, const ModelRollback& command) {
+Result<int> run(const Global& global, const ModelRollback& command) {
   Service service(global);
-  const auto version =
-      service.rollback_label("models/" + model_segment(command.name) + "/labels/" + command.label);
-  const bool named = version.ok() &&
+  const auto version = service.call<v1::ModelVersion>(named<v1::RollbackModelLabelRequest>(
+      "models/" + model_segment(command.name) + "/labels/" + command.label));
+  const bool again = version.ok() &&
                      std::ranges::find(version->labels(), command.label) != version->labels().end();
-  return print_outcome(global, version, "is " + command.label + (named ? " again" : " no more"));
+  return print_outcome(global, version, "is " + command.label + (again ? " again" : " no more"));
 }
 
 namespace {
@@ -213,28 +219,28 @@ Result<std::string> published_content(const std::string& file) {
 
 }  // namespace
 
-int run(const Global& global, const ModelImport& command) {
-  const auto text = published_content(command.file);
-  if (!text.ok()) return print_error(text.error());
-  const std::string& content = *text;
+Result<int> run(const Global& global, const ModelImport& command) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string content, published_content(command.file));
   if (content.size() > kMaxImportBytes) {
-    return print_error(Error(ErrorCode::invalid_argument,
-                             "'" + command.file + "' is larger than the " +
-                                 bytes_text(kMaxImportBytes) + " that a server takes"));
+    return Error(ErrorCode::invalid_argument, "'" + command.file + "' is larger than the " +
+                                                  bytes_text(kMaxImportBytes) +
+                                                  " that a server takes");
   }
-  Service service(global);
-  const std::string parent = command.model.empty() ? "" : "models/" + model_segment(command.model);
-  return print_outcome(global, service.import_model(parent, content), "was imported");
+  v1::ImportModelVersionRequest request;
+  if (!command.model.empty()) request.set_parent("models/" + model_segment(command.model));
+  request.set_content(content);
+  return print_outcome(global, Service(global).call<v1::ModelVersion>(request), "was imported");
 }
 
-int run(const Global& global, const RolloutStatus& command) {
+Result<int> run(const Global& global, const RolloutStatus& command) {
   Service service(global);
   Table table({{"NODE"}, {"NETWORK"}, {"VERSION"}, {"LABEL"}, {"STATE"}, {"SINCE"}, {"REASON"}});
   std::string token;
   do {
-    const auto page = service.list_nodes(kNodesPerPage, token);
-    if (!page.ok()) return print_error(page.error());
-    for (const v1::Node& node : page->nodes()) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto page,
+                               service.call<v1::ListNodesResponse>(
+                                   page_request<v1::ListNodesRequest>(kNodesPerPage, token)));
+    for (const v1::Node& node : page.nodes()) {
       bool any = false;
       for (const v1::NodeModel& model : node.models()) {
         if (!command.model.empty() && !model.version().starts_with(command.model + "/")) continue;
@@ -245,7 +251,7 @@ int run(const Global& global, const RolloutStatus& command) {
       }
       if (any && global.json) print(json_line(node));
     }
-    token = page->next_page_token();
+    token = page.next_page_token();
   } while (!token.empty());
   if (!global.json) {
     print(table.empty() ? "no node is to have a model; 'stripline model promote' labels one\n"
@@ -254,9 +260,11 @@ int run(const Global& global, const RolloutStatus& command) {
   return kExitOk;
 }
 
-int run(const Global& global, const ModelWithdraw& command) {
-  Service service(global);
-  const auto version = service.withdraw_model(command.name, command.reason);
+Result<int> run(const Global& global, const ModelWithdraw& command) {
+  v1::WithdrawModelVersionRequest request;
+  request.set_name(command.name);
+  request.set_reason(command.reason);
+  const auto version = Service(global).call<v1::ModelVersion>(request);
   return print_outcome(global, version,
                        version.ok() ? "is withdrawn: " + version->withdrawn() : "");
 }

@@ -12,13 +12,13 @@ class ModelVersion;
 namespace stripline::cli {
 
 // Each prints its result and returns the exit code.
-int run(const Global& global, const ModelValidate& command);
-int run(const Global& global, const ModelCheck& command);
-int run(const Global& global, const ModelPromote& command);
-int run(const Global& global, const ModelRollback& command);
-int run(const Global& global, const ModelImport& command);
-int run(const Global& global, const ModelWithdraw& command);
-int run(const Global& global, const RolloutStatus& command);
+Result<int> run(const Global& global, const ModelValidate& command);
+Result<int> run(const Global& global, const ModelCheck& command);
+Result<int> run(const Global& global, const ModelPromote& command);
+Result<int> run(const Global& global, const ModelRollback& command);
+Result<int> run(const Global& global, const ModelImport& command);
+Result<int> run(const Global& global, const ModelWithdraw& command);
+Result<int> run(const Global& global, const RolloutStatus& command);
 
 /// A line for each of its findings: "finding DRIFT: times changed by ...".
 std::string findings_text(const v1::ModelVersion& version);

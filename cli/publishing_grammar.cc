@@ -1,7 +1,5 @@
 #include "cli/publishing_grammar.h"
 
-#include <string>
-
 #include "cli/grammar_parts.h"
 
 namespace stripline::cli {

@@ -43,14 +43,12 @@ Result<campaign::Recording> recording_of(const std::string& file) {
 
 }  // namespace
 
-int run(const Global& global, const CampaignReplay& command) {
-  const auto recording = recording_of(command.file);
-  if (!recording.ok()) return print_error(recording.error());
+Result<int> run(const Global& global, const CampaignReplay& command) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto recording, recording_of(command.file));
   std::optional<campaign::Recording> prior;
   if (!command.prior.empty()) {
-    auto other = recording_of(command.prior);
-    if (!other.ok()) return print_error(other.error());
-    prior = std::move(*other);
+    STRIPLINE_ASSIGN_OR_RETURN(auto other, recording_of(command.prior));
+    prior = std::move(other);
   }
   Table table({{"STRATEGY"},
                {"RUNS", Table::Align::right},
@@ -65,16 +63,15 @@ int run(const Global& global, const CampaignReplay& command) {
     terms.share = command.share;
     terms.seed = command.seed;
     terms.prior = prior ? &*prior : nullptr;
-    const auto result = campaign::replay(*recording, terms);
-    if (!result.ok()) return print_error(result.error());
+    STRIPLINE_ASSIGN_OR_RETURN(const auto result, campaign::replay(recording, terms));
     if (global.json) {
-      print(line_of(strategy, *result));
+      print(line_of(strategy, result));
       continue;
     }
-    table.add({std::string(to_string(strategy)), std::to_string(result->runs),
-               seconds_text(result->seconds), percent_text(result->share),
-               std::to_string(result->near) + " of " + std::to_string(result->choices),
-               percent_text(result->mean_regret), percent_text(result->worst_regret)});
+    table.add({std::string(to_string(strategy)), std::to_string(result.runs),
+               seconds_text(result.seconds), percent_text(result.share),
+               std::to_string(result.near) + " of " + std::to_string(result.choices),
+               percent_text(result.mean_regret), percent_text(result.worst_regret)});
   }
   if (!global.json) print(table.text());
   return kExitOk;

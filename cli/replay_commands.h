@@ -5,6 +5,6 @@
 
 namespace stripline::cli {
 
-int run(const Global& global, const CampaignReplay& command);
+Result<int> run(const Global& global, const CampaignReplay& command);
 
 }  // namespace stripline::cli

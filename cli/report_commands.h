@@ -6,8 +6,8 @@
 
 namespace stripline::cli {
 
-int run(const Global& global, const ModelDiff& command);
-int run(const Global& global, const ModelPlot& command);
-int run(const Global& global, const Report& command);
+Result<int> run(const Global& global, const ModelDiff& command);
+Result<int> run(const Global& global, const ModelPlot& command);
+Result<int> run(const Global& global, const Report& command);
 
 }  // namespace stripline::cli

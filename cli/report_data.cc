@@ -105,7 +105,8 @@ Status add_points(Service& service, const std::string& campaign, Json& answers) 
   request.set_page_size(kPointsAtOnce);
   Json points = Json::array();
   do {
-    STRIPLINE_ASSIGN_OR_RETURN(const v1::ListPointsResponse page, service.list_points(request));
+    STRIPLINE_ASSIGN_OR_RETURN(const v1::ListPointsResponse page,
+                               service.call<v1::ListPointsResponse>(request));
     for (const v1::PlannedPoint& planned : page.points()) {
       STRIPLINE_ASSIGN_OR_RETURN(Json point, point_json(planned));
       points.push_back(std::move(point));
@@ -124,8 +125,11 @@ Status add_model(Service& service, const std::string& name, ReportContent& conte
   STRIPLINE_ASSIGN_OR_RETURN(const model::TunedModel model,
                              model::parse_model(fetched->data, fetched->version));
   const std::string resource = "models/" + model_segment(name);
+  v1::ListModelVersionsRequest request;
+  request.set_parent(resource);
+  request.set_page_size(kMostVersions);
   STRIPLINE_ASSIGN_OR_RETURN(const auto versions,
-                             service.list_model_versions(resource, kMostVersions, ""));
+                             service.call<v1::ListModelVersionsResponse>(request));
   v1::ModelVersion shown;
   for (const v1::ModelVersion& version : versions.versions()) {
     if (version.name() == fetched->version) shown = version;
@@ -171,7 +175,8 @@ Result<Json> events_of(Service& service, const std::string& campaign) {
 }
 
 Status add_campaign(Service& service, const std::string& name, ReportContent& content) {
-  STRIPLINE_ASSIGN_OR_RETURN(const v1::Campaign campaign, service.get_campaign(name));
+  STRIPLINE_ASSIGN_OR_RETURN(const v1::Campaign campaign,
+                             service.call<v1::Campaign>(named<v1::GetCampaignRequest>(name)));
   if (!campaign.model_version().empty()) {
     STRIPLINE_RETURN_IF_ERROR(add_model(service, campaign.model_version(), content));
   }

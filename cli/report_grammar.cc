@@ -1,7 +1,5 @@
 #include "cli/report_grammar.h"
 
-#include <string>
-
 #include "cli/grammar_parts.h"
 #include "optimizer/report/curves_svg.h"
 

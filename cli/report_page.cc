@@ -48,7 +48,7 @@ Result<std::string> report_page(const ReportContent& content) {
       "<noscript>This report needs JavaScript.</noscript>\n"
       "<script type=\"application/json\" id=\"report\">";
   // No text of the data ends the element.
-  page += replaced(data.dump(-1, ' ', false, Json::error_handler_t::replace), "<", "\\u003c");
+  page += replaced(dumped(data), "<", "\\u003c");
   page += "</script>\n<script type=\"module\">\n";
   page += script->content;
   page += "</script>\n</body>\n</html>\n";

@@ -1,5 +1,4 @@
 // Reports of files, which need no server.
-#include <filesystem>
 #include <fstream>
 #include <string>
 

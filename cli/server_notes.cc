@@ -16,7 +16,7 @@ constexpr int kMostNotices = 10;
 }  // namespace
 
 void print_server_notes(Service& service, bool ends) {
-  const auto status = service.server_status();
+  const auto status = service.call<v1::ServerStatus>(v1::GetServerStatusRequest());
   if (!status.ok()) return;
   if (!status->storage_failure().empty()) {
     print_note("stripline: the server can store nothing since " +

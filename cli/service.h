@@ -16,41 +16,9 @@ class Message;
 namespace stripline {
 namespace v1 {
 class Campaign;
-class CampaignEstimate;
 class CampaignEvent;
-class CompareCampaignsRequest;
-class CompareCampaignsResponse;
-class CreateCampaignRequest;
-class EstimateCampaignRequest;
 class ExportPlanRequest;
 class FetchModelVersionRequest;
-class FitModelRequest;
-class ListOperationsRequest;
-class ListOperationsResponse;
-class Operation;
-class RetryCampaignRequest;
-class ListCampaignsResponse;
-class ListPointsRequest;
-class ListPointsResponse;
-class ListModelsResponse;
-class ListModelVersionsResponse;
-class ListNodesResponse;
-class Node;
-class CordonNodeRequest;
-class DrainNodeRequest;
-class ListFeedbackResponse;
-class Model;
-class ModelVersion;
-class PromoteModelVersionRequest;
-class SendFeedbackResponse;
-class CreateTokenRequest;
-class CreateTokenResponse;
-class ListAuditEventsResponse;
-class ListTokensResponse;
-class ServerStatus;
-class SignIn;
-class Token;
-class WhoAmIResponse;
 }  // namespace v1
 }  // namespace stripline
 
@@ -59,6 +27,23 @@ namespace stripline::cli {
 /// The message as one line of JSON in the proto3 mapping, with the field names of the .proto files
 /// and all fields present.
 std::string json_line(const google::protobuf::Message& message);
+
+/// A request that says of what alone.
+template <typename Request>
+Request named(const std::string& name) {
+  Request request;
+  request.set_name(name);
+  return request;
+}
+
+/// A request for a page of a list, the first one for an empty token.
+template <typename Request>
+Request page_request(int page_size, const std::string& page_token) {
+  Request request;
+  request.set_page_size(page_size);
+  request.set_page_token(page_token);
+  return request;
+}
 
 /// A model file as it came, and which version it is.
 struct FetchedModel {
@@ -87,19 +72,17 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  Result<v1::Campaign> create_campaign(const v1::CreateCampaignRequest& request);
-  Result<v1::Campaign> get_campaign(const std::string& name);
-  Result<v1::CampaignEstimate> estimate_campaign(const v1::EstimateCampaignRequest& request);
-  /// Errors of the next five: also already_exists where the campaign's state forbids it.
-  Result<v1::Campaign> cancel_campaign(const std::string& name, bool drain);
-  Result<v1::Campaign> pause_campaign(const std::string& name);
-  Result<v1::Campaign> resume_campaign(const std::string& name);
-  Result<v1::Campaign> retry_campaign(const v1::RetryCampaignRequest& request);
-  Status delete_campaign(const std::string& name);
-  Result<v1::ListCampaignsResponse> list_campaigns(int page_size, const std::string& page_token);
-  Result<v1::CompareCampaignsResponse> compare_campaigns(
-      const v1::CompareCampaignsRequest& request);
-  Result<v1::ListPointsResponse> list_points(const v1::ListPointsRequest& request);
+  /// Carries out the unary call of stripline.v1 that takes this request, as the .proto files say,
+  /// and answers `Response`: other types are programming errors, and terminate. Where the answer
+  /// was lost, a request with a request_id is sent once more. Errors: those that the .proto file
+  /// names (server_errors.h), and data_loss for a list that does not end.
+  template <typename Response>
+  Result<Response> call(const google::protobuf::Message& request) {
+    Response response;
+    STRIPLINE_RETURN_IF_ERROR(call(request, response));
+    return response;
+  }
+
   /// Streams events after `cursor` until the campaign ends, `on_event` stops it, or a minute has
   /// passed: success in all three cases. Call it again with the last event's cursor to go on.
   Status watch_campaign(const std::string& name, uint64_t cursor, const OnEvent& on_event);
@@ -109,9 +92,6 @@ class Service {
       const std::string& name, const std::function<Status(std::string_view)>& sink,
       const std::function<bool()>& stop = [] { return false; });
 
-  Result<v1::ListModelsResponse> list_models(int page_size, const std::string& page_token);
-  Result<v1::ListModelVersionsResponse> list_model_versions(const std::string& model, int page_size,
-                                                            const std::string& page_token);
   /// A model that failed its validation: who wants to use one does not want it, who looks at one
   /// does.
   enum class Failed { refuse, accept };
@@ -120,56 +100,15 @@ class Service {
   Result<FetchedModel> fetch_model(const std::string& name, const std::string& if_none_match,
                                    Failed failed);
 
-  Result<v1::Model> get_model(const std::string& name);
-  Result<v1::ModelVersion> check_model(const std::string& version, const std::string& campaign,
-                                       bool rollback);
-  Result<v1::ModelVersion> get_model_version(const std::string& name);
-  Result<v1::ModelVersion> validate_model(const std::string& version,
-                                          const std::vector<std::string>& campaigns);
-  /// Errors: also already_exists for a version that does not pass the gate.
-  Result<v1::ModelVersion> promote_model(const v1::PromoteModelVersionRequest& request);
-  /// `label`: "models/m/labels/stable". Errors: also already_exists if there is no version to go
-  /// back to.
-  Result<v1::ModelVersion> rollback_label(const std::string& label);
-  /// `model` may be empty. Errors: also already_exists if it describes another fabric.
-  Result<v1::ModelVersion> import_model(const std::string& model, const std::string& content);
-  /// Errors: also invalid_argument for a model without a version.
-  Result<v1::ModelVersion> withdraw_model(const std::string& version, const std::string& reason);
-  /// Errors: also already_exists if the campaigns' state forbids it.
-  Result<v1::Operation> fit_model(const v1::FitModelRequest& request);
-  Result<v1::Operation> get_operation(const std::string& name);
-  /// Errors: also already_exists once it succeeded or failed.
-  Result<v1::Operation> cancel_operation(const std::string& name);
-  Result<v1::ListOperationsResponse> list_operations(const v1::ListOperationsRequest& request);
-  Result<v1::ListFeedbackResponse> list_feedback(const std::string& name, int page_size,
-                                                 const std::string& page_token);
-  Result<v1::SendFeedbackResponse> send_feedback(const std::string& content);
-
   /// The file. Errors: also data_loss when it is larger than any plan.
   Result<std::string> export_plan(const v1::ExportPlanRequest& request);
   /// `text` is the file of results. No time limit: it may have many megabytes.
   Result<v1::Campaign> import_results(const std::string& text);
 
-  Result<v1::ListNodesResponse> list_nodes(int page_size, const std::string& page_token);
-  Result<v1::Node> get_node(const std::string& name);
-  Result<v1::Node> cordon_node(const v1::CordonNodeRequest& request);
-  Result<v1::Node> drain_node(const v1::DrainNodeRequest& request);
-  Result<v1::Node> uncordon_node(const std::string& name);
-  Status remove_node(const std::string& name);
-
-  Result<v1::ServerStatus> server_status();
-  Result<v1::WhoAmIResponse> who_am_i();
-  Result<v1::SignIn> get_sign_in();
-  Result<v1::CreateTokenResponse> create_token(const v1::CreateTokenRequest& request);
-  Result<v1::ListTokensResponse> list_tokens();
-  Result<v1::Token> revoke_token(const std::string& name);
-  Status revoke_node(const std::string& name);
-  Result<v1::ListAuditEventsResponse> list_audit_events(int page_size,
-                                                        const std::string& page_token);
-
   const std::string& server() const;
 
  private:
+  Status call(const google::protobuf::Message& request, google::protobuf::Message& response);
   // The calls of these names at one server.
   Status watch_here(const std::string& name, uint64_t cursor, const OnEvent& on_event);
   Status export_here(const std::string& name, const std::function<Status(std::string_view)>& sink,

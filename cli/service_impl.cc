@@ -59,10 +59,7 @@ Door::Door(std::string address, Result<std::optional<Context>> login)
       channel(grpc::CreateCustomChannel(server, credentials_for(context_of_login),
                                         channel_arguments())),
       campaigns(v1::Campaigns::NewStub(channel)),
-      models(v1::Models::NewStub(channel)),
-      operations(v1::Operations::NewStub(channel)),
-      fleet(v1::Fleet::NewStub(channel)),
-      admin(v1::Admin::NewStub(channel)) {}
+      models(v1::Models::NewStub(channel)) {}
 
 Result<std::string> Door::secret() {
   if (!context_of_login.ok()) return context_of_login.error();

@@ -14,24 +14,12 @@
 
 #include "base/host_and_port.h"
 #include "cli/service.h"
-#include "stripline/v1/access.grpc.pb.h"
 #include "stripline/v1/campaigns.grpc.pb.h"
-#include "stripline/v1/fleet.grpc.pb.h"
 #include "stripline/v1/models.grpc.pb.h"
-#include "stripline/v1/operations.grpc.pb.h"
 
 namespace stripline::cli {
 
 std::chrono::system_clock::time_point deadline_after(double seconds);
-
-/// A server whose list leads back to the same page would be asked for ever.
-template <typename Page>
-Result<Page> next_of(Result<Page> page, const std::string& page_token) {
-  if (!page.ok() || page_token.empty() || page->next_page_token() != page_token) return page;
-  return Error(ErrorCode::data_loss,
-               "what the server lists does not end: it answers with the page token that it was "
-               "asked with");
-}
 
 /// Within a few seconds a server has an issuer's keys, if that answers.
 inline constexpr int kMostTriesForKeys = 6;
@@ -63,11 +51,9 @@ struct Door {
   Result<std::optional<Context>> context_of_login;  ///< nullopt: none for this server
   std::string shown;                                ///< the secret of the last call
   std::shared_ptr<grpc::Channel> channel;
+  // For calls that stream; all others go by the channel.
   std::unique_ptr<v1::Campaigns::Stub> campaigns;
   std::unique_ptr<v1::Models::Stub> models;
-  std::unique_ptr<v1::Operations::Stub> operations;
-  std::unique_ptr<v1::Fleet::Stub> fleet;
-  std::unique_ptr<v1::Admin::Stub> admin;
 };
 
 class Service::Impl {
@@ -112,54 +98,6 @@ class Service::Impl {
   template <typename Call>
   auto at_some_server(Call call) -> decltype(call()) {
     return at_some_server(call, false);
-  }
-
-  /// One call: `invoke(context, response)`.
-  template <typename Response, typename Invoke>
-  Result<Response> call(Invoke invoke) {
-    return at_some_server([&]() -> Result<Response> {
-      grpc::ClientContext context;
-      context.set_deadline(deadline_after(timeout_s));
-      STRIPLINE_RETURN_IF_ERROR(door().show(context));
-      Response response;
-      const grpc::Status status = invoke(&context, &response);
-      if (!status.ok()) return error_of(status);
-      return response;
-    });
-  }
-
-  /// The same of a service's method.
-  template <typename Stub, typename Request, typename Response>
-  Result<Response> call(std::unique_ptr<Stub> Door::*service,
-                        grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
-                                                     Response*),
-                        const Request& request) {
-    return call<Response>([&](auto* context, auto* response) {
-      return ((door().*service).get()->*method)(context, request, response);
-    });
-  }
-
-  /// The same of one whose request only says of what it is.
-  template <typename Stub, typename Request, typename Response>
-  Result<Response> call_by_name(std::unique_ptr<Stub> Door::*service,
-                                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
-                                                             Response*),
-                                const std::string& name) {
-    Request request;
-    request.set_name(name);
-    return call(service, method, request);
-  }
-
-  /// The same of one that lists; `request` may say of what.
-  template <typename Stub, typename Request, typename Response>
-  Result<Response> call_for_page(std::unique_ptr<Stub> Door::*service,
-                                 grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
-                                                              Response*),
-                                 int page_size, const std::string& page_token,
-                                 Request request = {}) {
-    request.set_page_size(page_size);
-    request.set_page_token(page_token);
-    return next_of(call(service, method, request), page_token);
   }
 
   /// Says what to do, and notes whether another server, or another secret, may be answered

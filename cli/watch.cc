@@ -128,13 +128,13 @@ class Display {
 std::string run_line(const v1::CampaignSpec& spec, const std::string& file) {
   std::string line = "stripline run -n " + std::to_string(std::max(2U, spec.ranks())) +
                      " --fabric " + spec.fabric();
-  const auto& ways = spec.same_node();
+  const auto& paths = spec.same_node();
   if (spec.clock() == "virtual") {
     line += " --clock virtual";
-  } else if (ways.empty() && !spec.fabric().starts_with("emulated:")) {
+  } else if (paths.empty() && !spec.fabric().starts_with("emulated:")) {
     line += " --same-node network";
-  } else if (!ways.empty() && std::ranges::find(ways, "mapped") == ways.end()) {
-    line += " --same-node " + ways.Get(0);
+  } else if (!paths.empty() && std::ranges::find(paths, "mapped") == paths.end()) {
+    line += " --same-node " + paths.Get(0);
   }
   return line + " --model " + file + " -- PROGRAM";
 }
@@ -249,7 +249,7 @@ int outcome_exit_code(const v1::Campaign& campaign) {
   }
 }
 
-int watch_campaign(Service& service, const Global& global, const std::string& name) {
+Result<int> watch_campaign(Service& service, const Global& global, const std::string& name) {
   constexpr double kFirstNap_s = 0.2;
   constexpr double kMaxNap_s = 2;
   catch_interrupts();
@@ -275,14 +275,16 @@ int watch_campaign(Service& service, const Global& global, const std::string& na
     });
     if (last && ended(*last)) {
       // It may have gone on since: what follows then is behind this event.
-      const Result<v1::Campaign> now = service.get_campaign(name);
+      const Result<v1::Campaign> now =
+          service.call<v1::Campaign>(named<v1::GetCampaignRequest>(name));
       if (now.ok() && now->retries() != last->retries()) continue;
       if (now.ok() || !is_away(now.error())) break;
     }
     if (interrupted()) break;
     if (status.ok() && !lost_since) {
       // Renewed, or the end without an event of its own: ask.
-      const Result<v1::Campaign> now = service.get_campaign(name);
+      const Result<v1::Campaign> now =
+          service.call<v1::Campaign>(named<v1::GetCampaignRequest>(name));
       if (now.ok() && ended(*now)) {
         last = *now;
         break;
@@ -292,7 +294,7 @@ int watch_campaign(Service& service, const Global& global, const std::string& na
     const bool worth_waiting = status.ok() || is_away(status.error());
     if (!worth_waiting || (!last && !status.ok())) {
       display.clear();
-      return print_error(status.error().message(), exit_code_for(status.error().code()));
+      return status.error();
     }
     if (!lost_since) {
       lost_since = Clock::now();

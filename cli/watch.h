@@ -26,6 +26,6 @@ int outcome_exit_code(const v1::Campaign& campaign);
 /// drawn over on a terminal, a line per event otherwise, JSON lines with --json. When the server
 /// goes away, waits for it for as long as --timeout and continues after the last event seen. An
 /// interrupt (console.h) ends the watching, not the campaign.
-int watch_campaign(Service& service, const Global& global, const std::string& name);
+Result<int> watch_campaign(Service& service, const Global& global, const std::string& name);
 
 }  // namespace stripline::cli

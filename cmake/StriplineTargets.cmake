@@ -79,6 +79,17 @@ function(stripline_compile_alone)
   set_source_files_properties(${ARG_SOURCES} ${directory} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
+# stripline_folder(NAME FOLDER): NAME_sources and NAME_tests are the sources and the tests in FOLDER. For folders whose
+# files are alike, a section, an experiment each: one more is compiled without being named in a CMakeLists.txt.
+function(stripline_folder name folder)
+  file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  set(${name}_sources ${sources} PARENT_SCOPE)
+  set(${name}_tests ${tests} PARENT_SCOPE)
+endfunction()
+
 # stripline_library(NAME SOURCES a.cc b.cc [DEPS t1 t2] [PRIVATE_DEPS t3])
 # Target stripline_NAME with the alias stripline::NAME.
 function(stripline_library name)

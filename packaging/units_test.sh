@@ -1,6 +1,6 @@
 #!/bin/sh
-# units_test.sh FOLDER: server and agent are two users, and nothing runs as root through a path that
-# one of them may write. FOLDER is packaging/.
+# units_test.sh FOLDER: server and agent are two users, nothing runs as root through a path that one of
+# them may write, and the memory of the server is bounded. FOLDER is packaging/.
 set -u
 units=$1/systemd
 failed=0
@@ -20,6 +20,7 @@ done
 if sed -n 's/^d \([^ ]*\) .*/\1/p' "$units/stripline-agent.tmpfiles" | grep -v '^/var/lib/[^/]*$'; then
   fail "stripline-agent.tmpfiles makes a folder below one that another user may write"
 fi
+value server MemoryMax | grep -Eqx '[1-9][0-9]?%' || fail "the server may take all memory of the machine"
 [ "$(value server StateDirectoryMode)" = 0700 ] || fail "others than the server may enter its folder"
 value agent InaccessiblePaths | grep -q '^-/var/lib/stripline$' || fail "agents may see the server's folder"
 exit $failed

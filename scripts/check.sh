@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The checks that take longer than a test run.
 #
-#   scripts/check.sh tsan            build with ThreadSanitizer and run the tests without processes of their own
+#   scripts/check.sh tsan            build with ThreadSanitizer and run the tests without processes of their own, and
+#                                    OpenSHMEM programs of threads
 #   scripts/check.sh fuzz [SECONDS [EXECUTIONS [NAME...]]]  build the fuzzers and run each (or those of these names, such
 #                                    as http_door) for SECONDS (default 60); with EXECUTIONS it fails unless each has
 #                                    made as many in that time, and ends once it has

@@ -3,9 +3,9 @@
 #
 #   scripts/check_openshmem.sh DIR [PES...]
 #
-# DIR has clones of the suites that are to be run, by the names of their repositories: tests-sos, openshmem-examples
-# and tests-uh (openshmem-org), ISx, Kernels (ParRes), osu-micro-benchmarks (forresti), bale (jdevinney); those that are
-# missing are named and left out. They are
+# DIR has clones of the suites that are to be run, by the names of their repositories: tests-sos, openshmem-examples,
+# tests-uh and openshmem-npbs (openshmem-org), ISx, Kernels (ParRes), osu-micro-benchmarks (forresti), bale (jdevinney); those that
+# are missing are named and left out. They are
 # built by oshcc and oshc++ of the release build into build/openshmem, and run with PES PEs (default: 2 3 4 5) over mapped
 # memory, tcp between PEs of this host, the provider shm and an emulated network. Prints a table, and names what
 # did not end as it should within the limit (OPENSHMEM_LIMIT, default 120 seconds); what it printed is in
@@ -110,6 +110,28 @@ add_tests_uh() {
   done
 }
 
+# NAS IS, of classes and for numbers of PEs that are compiled in; it includes an mpi.h of which it uses nothing. Those for 16
+# and 64 are for scripts/compare.py emulated.
+add_npbs() {
+  local sources=$folder/npbs.sources built
+  rm -rf "$sources"
+  cp -r "$suites/openshmem-npbs/C" "$sources"
+  mkdir -p "$sources/bin" "$folder/openshmem-npbs"
+  cp "$sources/config/NAS.samples/make.def.uhosh" "$sources/config/make.def"
+  : >"$sources/common/mpi.h"
+  for built in S.2 S.4 A.2 A.4 W.16 W.64; do
+    rm -f "$sources"/IS/*.o
+    if ! PATH="$bin:$PATH" make -C "$sources/IS" CLASS="${built%.*}" NPROCS="${built#*.}" CMPI_INC=-I../common \
+      >"$folder/logs/openshmem-npbs.is.$built.build" 2>&1; then
+      echo "not built: openshmem-npbs is.$built (build/openshmem/logs/openshmem-npbs.is.$built.build)" >&2
+      wrong=$((wrong + 1))
+      continue
+    fi
+    cp "$sources/bin/is.$built" "$folder/openshmem-npbs/"
+    programs+=("openshmem-npbs is.$built|${built#*.}|")
+  done
+}
+
 # Its applications, each of which does the same by several methods, conveyors among them; by its own script.
 add_bale() {
   require_packages autoconf automake pkg-config
@@ -133,7 +155,7 @@ add_bale() {
 }
 
 for suite in "tests-sos add_tests_sos" "openshmem-examples add_openshmem_examples" "tests-uh add_tests_uh" "ISx add_isx" \
-  "Kernels add_kernels" "osu-micro-benchmarks add_osu" "bale add_bale"; do
+  "Kernels add_kernels" "osu-micro-benchmarks add_osu" "openshmem-npbs add_npbs" "bale add_bale"; do
   read -r name how <<<"$suite"
   if [ -d "$suites/$name" ]; then "$how"; else echo "left out: $name, which is not in $suites" >&2; fi
 done
@@ -155,6 +177,8 @@ run() {
     status=0
     SHMEM_SYMMETRIC_SIZE=$heap timeout "$limit" "$bin/stripline-run" -n "$count" --bind none --overcommit "$@" -- \
       "$folder/$suite/$name" $arguments </dev/null >"$log" 2>&1 || status=$?
+    # NAS programs end with 0 whatever they have found.
+    if [ "$suite $status" = "openshmem-npbs 0" ] && ! grep -q ' SUCCESSFUL' "$log"; then status="0, with a wrong result"; fi
     if [ "$status" = "${ends_with[$suite $name]:-0}" ]; then
       passed[$suite]=$((${passed[$suite]:-0} + 1))
     else

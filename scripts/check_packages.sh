@@ -158,7 +158,7 @@ sed -n 's/^d //p' /usr/lib/tmpfiles.d/stripline-agent.conf | while read -r path 
   install -d -o "$user" -g "$group" -m "$mode" "$path"
 done
 runuser -u stripline-agent -- sh -c 'umask 077; echo {} >/var/lib/stripline-models/m; chmod 644 /var/lib/stripline-models/m'
-stranger=nobody
+stranger=$(id -nu 65534)
 runuser -u $stranger -- cat /var/lib/stripline-models/m >/dev/null
 for user in $stranger stripline-agent; do
   for secret in "cat /var/lib/stripline/stripline.db" "ls /var/lib/stripline"; do

@@ -32,8 +32,6 @@ failures = []
 unmet = []
 
 
-# --- jobs ------------------------------------------------------------------------------------------
-
 def run_job(command, limit_s, environment=None, may_fail=False):
     """The JSON lines that a command prints within a time; libraries may print others among them."""
     done = subprocess.run(["timeout", "-k", "10", str(limit_s), *map(str, command)], text=True, stdout=subprocess.PIPE,
@@ -87,8 +85,6 @@ class Rounds:
         return ((key, list(rounds.values())) for key, rounds in self.cases.items())
 
 
-# --- what tables are made of -----------------------------------------------------------------------
-
 def median_us(rounds, system):
     """The median over the rounds that the system has taken part in, or "-"."""
     times = [one[system] for one in rounds if system in one]
@@ -141,8 +137,6 @@ def print_rounds(rounds, heads, cells_of, systems, ratios):
     print_table([*heads, *(f"{s} [us]" for s in systems), *(f"{a} / {b}" for a, b in ratios)],
                 [[*cells_of(*key), *(median_us(r, s) for s in systems), *(ratio(r, a, b) for a, b in ratios)] for key, r in rounds])
 
-
-# --- the runtime beside MPI ------------------------------------------------------------------------
 
 OURS_TCP = ["--fabric", "tcp", "--same-node", "network"]
 OURS_MAPPED = ["--fabric", "tcp", "--same-node", "mapped"]
@@ -217,8 +211,6 @@ def spmv(args):
     print(f"\nours / mpi: {mean:.3f} on average (criterion: at most {most:g}): {met(mean <= most)}.")
 
 
-# --- beside bale's conveyors -----------------------------------------------------------------------
-
 def build_conveyors(convey, work, runtime):
     """Conveyors on "mpi" or "shmem", and the program that times them, in WORK/RUNTIME."""
     compilers = {"mpi": ("mpicc", "mpicxx"), "shmem": ("oshcc", "oshc++")}[runtime]
@@ -284,8 +276,6 @@ def conveyors(args):
                  "their buffers [B]", "ours / conveyors"], rows)
     print_above("ours / conveyors", ratios, 1)
 
-
-# --- kernels on emulated networks, in virtual time, beside what papers report -----------------------
 
 class Kernels:
     """Runs of stripline-bench on an emulated network, whose times are exact."""
@@ -410,8 +400,6 @@ def updates(args):
     print(f"\nCommand of a row, with `--param` before each NAME=VALUE: `{command}`.")
 
 
-# --- blocking and single accesses: regions ----------------------------------------------------------
-
 # Kernels with single accesses, their parameters with 16 ranks and more, whether they can fetch again what was read, and
 # the least share of time that Chen (chapter 6) saves.
 FINE_KERNELS = {"sobel": ("rows_per_rank=8 columns=64", True, 0.48), "mcop": ("matrices=64", True, 0.38),
@@ -470,17 +458,20 @@ def fine(args):
 
 
 def loads(args):
-    """Memory in reach, read element by element in a fine-grained region and by plain loads (kernel.serial_tax), in turns. Asked is that a region
-    takes at most 3 % longer. Takes a minute."""
+    """Memory of another rank of the node, element by element in a fine-grained region and by plain loads and stores in the same loop
+    (kernel.serial_tax), in turns: reading each element, and reading and writing each. Asked is that a region takes at most 3 % longer. Takes a minute."""
     need(args.bin / "stripline-bench")
-    rounds = Rounds("elements")
+    loops = {"read": ("loads", "fine_region"), "read and written": ("stores", "fine_stores")}
+    rounds = Rounds("loop", "elements")
     for nth in range(args.rounds):
         for elements in (4096, 65536, 1 << 20):
-            lines = run_job([args.bin / "stripline-bench", "run", "kernel.serial_tax", "--param", f"elements={elements}", "--variant", "loads", "--variant",
-                             "fine_region", "-n", "1", "--fabric", "tcp", "--runs", "1", "--json"], 120)
-            rounds.add(nth, [{"system": line["variant"], "median_s": line["median"]} for line in lines], elements=elements)
-    print_rounds(rounds, ["elements"], lambda *key: key, ["loads", "fine_region"], [("fine_region", "loads")])
-    print_above("fine_region / loads", [ratio_of(r, "fine_region", "loads") for _, r in rounds], 1.03)
+            for loop, (plain, region) in loops.items():
+                lines = run_job([args.bin / "stripline-bench", "run", "kernel.serial_tax", "--param", f"elements={elements}", "--variant", plain,
+                                 "--variant", region, "-n", "2", "--fabric", "tcp", "--same-node", "mapped", "--runs", "1", "--json"], 120)
+                systems = {plain: "plain", region: "region"}
+                rounds.add(nth, [{"system": systems[line["variant"]], "median_s": line["median"]} for line in lines], loop=loop, elements=elements)
+    print_rounds(rounds, ["elements are", "elements"], lambda *key: key, ["plain", "region"], [("region", "plain")])
+    print_above("region / plain", [ratio_of(r, "region", "plain") for _, r in rounds], 1.03)
 
 
 def strides(args):
@@ -537,8 +528,6 @@ def region_choices(args):
         print(f"{kind}: {100 * (mean - 1):.1f} % on average (criterion: at most 3 %), {100 * (max(of) - 1):.1f} % at worst (at most 15 %): "
               f"{met(mean <= 1.03 and max(of) <= 1.15)}.")
 
-
-# --- OpenSHMEM ---------------------------------------------------------------------------------------
 
 # Settings of UCX under Open MPI's OpenSHMEM: over TCP, or within a node.
 UCX_OF_SHMEM = {"tcp": ["-x", "UCX_TLS=tcp,self", "-x", "UCX_NET_DEVICES=lo"], "shm": ["-x", "UCX_TLS=posix,sysv,cma,self"]}
@@ -610,8 +599,6 @@ def openshmem(args):
         print_above(f"ours / {other}", ratios, most)
 
 
-# --- OpenSHMEM programs that are not changed ---------------------------------------------------------
-
 def accesses_ns(text):
     """{operation: nanoseconds of an access} of docs/examples/single_accesses.c; empty if it did not end well."""
     found = re.search(r"histogram ([0-9.]+) ns, index gather ([0-9.]+) ns .*as expected", text)
@@ -649,40 +636,119 @@ def single_accesses(args):
               f"GatherPlan (criterion: 1.5): {max(over, default=math.inf):.2f}: {met(max(over, default=math.inf) <= 1.5)}.")
 
 
-# What programs of build/openshmem (scripts/check.sh openshmem) print of their seconds, and their arguments.
+# What programs of build/openshmem (scripts/check.sh openshmem) print of their seconds, and their arguments. Where that names no number, the
+# seconds are those of a report: NAS IS counts whole ones. {} is the number of PEs.
 UNMODIFIED = {"Kernels/stencil": (r"Avg time \(s\): *([0-9.eE+-]+)", ["50", "1000"]), "Kernels/transpose": (r"Avg time \(s\): *([0-9.eE+-]+)", ["30", "960"]),
-              "Kernels/p2p": (r"Avg time \(s\): *([0-9.eE+-]+)", ["50", "480", "480"]), "ISx/strong": (r"total time \(per PE\): *([0-9.eE+-]+)", ["1048576", "/dev/null"])}
+              "Kernels/p2p": (r"Avg time \(s\): *([0-9.eE+-]+)", ["50", "480", "480"]), "ISx/strong": (r"total time \(per PE\): *([0-9.eE+-]+)", ["1048576", "/dev/null"]),
+              "openshmem-npbs/is.A.{}": (r" SUCCESSFUL", [])}
+# Those that run on emulated networks, which have the memory of all PEs at once, with what they print when their result is right.
+UNMODIFIED_EMULATED = {"Kernels/stencil": ("Solution validates", ["10", "1000"]), "Kernels/transpose": ("Solution validates", ["5", "960"]),
+                       "Kernels/p2p": ("Solution validates", ["5", "480", "480"]), "openshmem-npbs/is.W.{}": (" SUCCESSFUL", [])}
+OPENSHMEM_SYSTEMS = {"as it is": [], "coalesced": ["--coalesce"], "in bulk": ["--bulk"], "both": ["--coalesce", "--bulk"]}
+
+
+def openshmem_program(name, ranks):
+    """A program that scripts/check.sh openshmem has built."""
+    program = HERE.parent / "build/openshmem" / name.format(ranks)
+    if not program.exists():
+        sys.exit(f"compare.py: {program} is missing; 'scripts/check.sh openshmem DIR' builds it")
+    return program
+
+
+def run_with_report(launch, command, limit_s):
+    """What a program prints, and the seconds of its job by the clock of its network, from its report: None if there is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report.json"
+        text = run_program([*launch, "--report", report, "--", *command], limit_s)
+        return text, json.loads(report.read_text())["elapsed_s"] if report.exists() else None
 
 
 def unmodified(args):
     """Public OpenSHMEM programs that scripts/check.sh openshmem has built, as they are, and the same binary by --coalesce, by --bulk, and by
-    both, in turns. MODEL is that of the path, "" for none. Asked is that none is slower than 1.02, interval and all."""
+    both, in turns. MODEL is that of the path, "" for none, and then without NAS IS. Asked is that none is slower than 1.02, interval and all."""
     need(args.bin / "stripline-run")
-    folder = HERE.parent / "build/openshmem"
     path = [*PATHS[args.path][0], *(["--model", args.model] if args.model else [])]
-    systems = {"as it is": [], "coalesced": ["--coalesce"], "in bulk": ["--bulk"], "both": ["--coalesce", "--bulk"]}
     rounds = Rounds("program", "ranks")
+    programs = {name: of for name, of in UNMODIFIED.items() if args.model or re.compile(of[0]).groups}
+    for name in UNMODIFIED.keys() - programs:
+        print(f"compare.py: {name.format('N')} is left out: without a MODEL there is no report", file=sys.stderr)
     for nth in range(args.rounds):
-        for program, (pattern, arguments) in UNMODIFIED.items():
-            if not (folder / program).exists():
-                sys.exit(f"compare.py: {folder / program} is missing; 'scripts/check.sh openshmem DIR' builds it")
+        for name, (pattern, arguments) in programs.items():
             for ranks in (2, 4):
-                for system, options in systems.items():
-                    text = run_program(["env", "SHMEM_SYMMETRIC_SIZE=1200M", args.bin / "stripline-run", "-n", ranks, *path, *options, "--overcommit", "--",
-                                        folder / program, *arguments], 600)
-                    found = re.search(pattern, text)
-                    if found:
-                        rounds.add(nth, [{"system": system, "program": program, "ranks": ranks, "median_s": float(found[1])}])
+                command = [openshmem_program(name, ranks), *arguments]
+                for system, options in OPENSHMEM_SYSTEMS.items():
+                    launch = ["env", "SHMEM_SYMMETRIC_SIZE=1200M", args.bin / "stripline-run", "-n", ranks, *path, *options, "--overcommit"]
+                    if re.compile(pattern).groups:
+                        found = re.search(pattern, run_program([*launch, "--", *command], 600))
+                        time_s = float(found[1]) if found else None
                     else:
-                        failures.append(program)
-                        print(f"compare.py: {program} prints no time, or another one than is known", file=sys.stderr)
-    others = list(systems)[1:]
-    print_rounds(rounds, ["program", "PEs"], lambda *key: key, list(systems), [(other, "as it is") for other in others])
+                        text, time_s = run_with_report(launch, command, 600)
+                        time_s = time_s if pattern in text else None
+                    if time_s:
+                        rounds.add(nth, [{"system": system, "program": name, "ranks": ranks, "median_s": time_s}])
+                    else:
+                        failures.append(name)
+                        print(f"compare.py: {name.format(ranks)} has no time, or another one than is known", file=sys.stderr)
+    others = list(OPENSHMEM_SYSTEMS)[1:]
+    print_rounds(rounds, ["program", "PEs"], lambda name, ranks: [name.format(ranks), ranks], list(OPENSHMEM_SYSTEMS), [(other, "as it is") for other in others])
     for other in others:
         print_above(f"{other} / as it is", [ratio_of(r, other, "as it is") for _, r in rounds], 1.02)
 
 
-# --- updates that a node shares ---------------------------------------------------------------------
+class EmulatedJobs:
+    """Jobs of OpenSHMEM programs on an emulated network, whose times are exact: seconds of the virtual clock of whole jobs, as
+    programs read the clock of the host."""
+
+    def __init__(self, args, network):
+        self.run = args.bin / "stripline-run"
+        self.path = ["--fabric", f"emulated:{network},compute=declared,jitter=off", "--clock", "virtual", "--overcommit",
+                     "--model", pathlib.Path(args.models) / f"{network}.stripline.json"]
+
+    def seconds(self, ranks, options, command, expected):
+        text, time_s = run_with_report(["env", "SHMEM_SYMMETRIC_SIZE=16M", self.run, "-n", ranks, *self.path, *options], command, 3600)
+        if failures or expected not in text or not time_s:
+            sys.exit("\n".join(text.splitlines()[-5:]) + f"\ncompare.py: {command[0]} with {ranks} PEs failed, or has a wrong result")
+        return time_s
+
+
+def emulated(args):
+    """OpenSHMEM programs that are not changed, on two emulated networks, as they are and by --coalesce, --bulk and both: docs/examples/single_accesses.c
+    with ITEMS accesses of each PE, less what the same takes without an access, beside the same work by UpdateEpoch and GatherPlan; and those that
+    scripts/check.sh openshmem has built. MODELS is a folder with NETWORK.stripline.json. Asked are 20 times as fast as without, at most 1.5 times as long as
+    UpdateEpoch and GatherPlan, and no program slower than 1.02. What PEs compute takes no time. The same command prints the same figures. PEs take turns: with 16 and
+    64 it takes long."""
+    need(args.bin / "stripline-run", args.bin / "osh_single_accesses", args.bin / "stripline-irregular")
+    numbers_of_ranks = args.ranks or [16, 64]
+    programs = {(name, ranks): openshmem_program(name, ranks) for name in UNMODIFIED_EMULATED for ranks in numbers_of_ranks}
+    singles, rows, gains, over = [], [], [], []
+    slower = {other: [] for other in list(OPENSHMEM_SYSTEMS)[1:]}
+    for network in THESIS_NETWORKS:
+        jobs = EmulatedJobs(args, network)
+        for ranks in numbers_of_ranks:
+            def accesses_s(options):
+                return [jobs.seconds(ranks, options, [args.bin / "osh_single_accesses", items, 1000], "as expected") for items in (args.items, 0)]
+            (alone, without), (coalesced, without_coalesced) = accesses_s([]), accesses_s(["--coalesce"])
+            alone, coalesced = alone - without, coalesced - without_coalesced
+            lines = stripline_run(args.bin, ranks, [*jobs.path, "--segment", "64M"], [args.bin / "stripline-irregular", 1, args.items], 3600)
+            ours = sum(line["median_s"] for line in lines if line["cells"] == 1000)
+            if failures or not ours:
+                sys.exit(f"compare.py: stripline-irregular with {ranks} ranks failed")
+            gains.append(alone / coalesced)
+            over.append(coalesced / ours)
+            singles.append([network, ranks, *(f"{1e3 * one:.4g}" for one in (alone, coalesced, ours)), f"{gains[-1]:.1f}", f"{over[-1]:.2f}"])
+            for name, (expected, arguments) in UNMODIFIED_EMULATED.items():
+                times = {system: jobs.seconds(ranks, options, [programs[name, ranks], *arguments], expected) for system, options in OPENSHMEM_SYSTEMS.items()}
+                ratios = {other: times[other] / times["as it is"] for other in slower}
+                for other, of in ratios.items():
+                    slower[other].append((of, of, of))
+                rows.append([network, ranks, name.format(ranks), *(f"{1e3 * one:.4g}" for one in times.values()), *(f"{of:.3f}" for of in ratios.values())])
+    print_table(["network", ">PEs", ">one by one [ms]", ">coalesced [ms]", ">UpdateEpoch and GatherPlan [ms]", ">times faster", ">coalesced / those"], singles)
+    print(f"\nThe least gain (criterion: 20 times): {min(gains):.1f}: {met(min(gains) >= 20)}. The most over UpdateEpoch and GatherPlan (criterion: 1.5): "
+          f"{max(over):.2f}: {met(max(over) <= 1.5)}.\n")
+    print_table(["network", ">PEs", "program", *(f">{system} [ms]" for system in OPENSHMEM_SYSTEMS), *(f">{other} / as it is" for other in slower)], rows)
+    for other, ratios in slower.items():
+        print_above(f"{other} / as it is", ratios, 1.02)
+
 
 # What the rows of Su's tables are about, the kernel and its parameters.
 SHARED_UPDATES = [
@@ -695,6 +761,27 @@ SHARED_UPDATES = [
     ("forces, 128^3 cells", "spread_force", "n=128 sort_interval=100")]
 STRATEGIES = {"shared_histogram": ["locked", "atomic", "replicate", "hybrid"],
               "spread_force": ["locked", "atomic", "replicate", "mirror", "boxes"]}
+
+
+def injection(args):
+    """Two threads of a rank that put, get and add to words of another rank, each by an injection_context of its own, beside one thread:
+    stripline-injection over a FABRIC. Asked is that two take less time for an operation, in all rows. Needs three processors: one serves. Takes a minute."""
+    processors = len(os.sched_getaffinity(0))
+    if processors < 3:
+        sys.exit(f"compare.py: two threads and the rank that serves them take three processors, and there are {processors}: nothing to compare")
+    need(args.bin / "stripline-run", args.bin / "stripline-injection")
+    systems = {1: "one thread", 2: "two threads"}
+    rounds = Rounds("operation", "bytes")
+    for nth in range(args.rounds):
+        lines = stripline_run(args.bin, 2, ["--fabric", args.fabric, "--same-node", "network"],
+                              [args.bin / "stripline-injection", "--threads", "1,2", "--bytes", "8,1024", "--rounds", args.batches, "--json"], 240)
+        rounds.add(nth, [{**line["params"], "system": systems[line["params"]["threads"]], "median_s": 1 / line["median"]}
+                         for line in lines if line["variant"] == "own_queues"])
+    print_rounds(rounds, ["operation", "bytes"], lambda *key: key, list(systems.values()), [("two threads", "one thread")])
+    ratios = [ratio_of(r, "two threads", "one thread") for _, r in rounds]
+    faster = sum(of is not None and of[2] < 1 for of in ratios)
+    print(f"\ntwo threads / one thread: {faster} of {len(ratios)} rows are below 1, interval and all (criterion: all): "
+          f"{met(bool(ratios) and faster == len(ratios))}.")
 
 
 def shared_updates(args):
@@ -719,8 +806,6 @@ def shared_updates(args):
                      f"at most 1.05: {met(loss <= 1.05)}"])
     print_table(["updates", *(f">{one} [ns]" for one in columns), "best of the others", ">adaptive to it", "criterion"], rows)
 
-
-# --- launches of all systems in the same processes --------------------------------------------------
 
 def mca(**settings):
     return [word for name, value in settings.items() for word in ("--mca", name, str(value))]
@@ -830,8 +915,6 @@ def run_on_clock(args, profile, clock, launch, experiment):
     sys.exit("compare.py: an experiment failed five times in a row")
 
 
-# --- strategies of campaigns ------------------------------------------------------------------------
-
 # Whose recording a race may begin with: another machine, as like it as there is.
 PRIORS = {"tcp": "cloud-ethernet", "cloud-ethernet": "tcp", "shm": "modern-rdma", "modern-rdma": "power5-lapi",
           "power5-lapi": "modern-rdma", "opteron-vapi": "itanium-gm", "itanium-gm": "opteron-vapi"}
@@ -876,10 +959,6 @@ def replays(args):
                  ">within 3 %", ">random: slower", "criterion", "with a prior of", ">seconds", ">slower", ">within 3 %",
                  "criterion"], rows())
 
-
-# --- the command line -------------------------------------------------------------------------------
-
-# --- benchmarks of two builds -------------------------------------------------------------------------
 
 BENCHES = ["plan_strip_bench", "plan_nest_bench", "plan_vis_bench", "plan_update_bench", "loop_bench", "rma_bench"]
 
@@ -934,12 +1013,14 @@ COMPARISONS = {
     solvers: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
     updates: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
     shared_updates: [MODEL, BUILD, ("runs", 6)],
+    injection: [BUILD, ("fabric", "tcp"), ("rounds", 5), ("batches", 30)],
     fine: [("models", ""), BUILD, ("ranks", [count])],
     strides: [("models", ""), BUILD],
     loads: [BUILD, ("rounds", 6)],
     openshmem: [("path", PATHS), ("model", ""), BUILD, ("sandia", ""), ("rounds", 6), ("batches", 20)],
     single_accesses: [("path", PATHS), ("model", ""), BUILD, ("rounds", 5), ("items", 100000)],
     unmodified: [("path", PATHS), ("model", ""), BUILD, ("rounds", 5)],
+    emulated: [("models", str), BUILD, ("items", 10000), ("ranks", [count])],
     region_choices: [("models", ""), BUILD, ("network", ""), ("ranks", [count])],
     neighbours: [BUILD, ("folder", pathlib.Path("build/results/neighbours")), ("launches", 6), ("rounds", 6), ("paths", ["network", "node"])],
     clocks: [("build", pathlib.Path), ("launches", count), ("profiles", [str])],

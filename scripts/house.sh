@@ -7,7 +7,10 @@
 #   server-top   files at server/'s top
 #   headers      the largest headers of server/, whose classes are to have one job each
 #   call [BRANCH]  files that BRANCH (default: the current commit) changes since it left main, for a branch that
-#                adds one call as a proof
+#                adds one call as a proof; BASE...BRANCH: since it left BASE; BASE..BRANCH: between the two commits.
+#                Documents and generated clients are not counted
+#   mechanism [BRANCH]  the same for a branch that adds one mechanism, apart from tests and documents; and which of
+#                them are in folders that mechanisms are built upon
 #   node-budget  files without tests that know the field node_budget of a campaign's specification
 #   exceptions   arrows between folders that scripts/check_includes.awk excuses
 #   language     words that docs/glossary.md asks not to use
@@ -17,7 +20,7 @@
 #   incremental [DIR]  brings the build in DIR up to date, touches a public header of the runtime, then a file of the
 #                server's core, and prints the processor seconds that the build takes after each
 #
-# Without a NAME: all of them but `call` and `incremental`. Prints each count beside what is asked; exits with 1 if one is beyond it.
+# Without a NAME: all of them but `call`, `mechanism` and `incremental`. Prints each count beside what is asked; exits with 1 if one is beyond it.
 # Counts are of files that git tracks. `lines` has no bound of its own: what a change takes away or adds is the
 # difference of two commits.
 # shellcheck disable=SC2317  # functions are called by the names of their counts
@@ -61,10 +64,27 @@ print_headers() {
   head -5 <<<"$large" | awk '{ printf "    %5d %s\n", $1, $2 }'
 }
 
+# changed BRANCH: the files that a branch changes since it left main, or that a range of commits does.
+changed() {
+  local range=main...$1
+  case $1 in *..*) range=$1 ;; esac
+  git diff --name-only "$range" -- . ':!docs' ':!CHANGELOG.md' ':!clients'
+}
+
 print_call() {
   local branch=${1:-HEAD} files
-  files=$(git diff --name-only "main...$branch" -- . ':!docs' ':!CHANGELOG.md' ':!clients')
+  files=$(changed "$branch")
   count "files of the call that $branch adds" "$(grep -c . <<<"$files" || true)" 5
+}
+
+print_mechanism() {
+  local branch=${1:-HEAD} files
+  files=$(changed "$branch")
+  files=$(grep -vE "$tests|\.md$" <<<"$files" || true)
+  count "files of the mechanism that $branch adds" "$(grep -c . <<<"$files" || true)" 12
+  awk 'NF { print "    " $0 }' <<<"$files"
+  count "of them in rma, am, fabric, sync, bootstrap" \
+    "$(grep -cE '^runtime/(rma|am|fabric|sync|bootstrap)/' <<<"$files" || true)" 0
 }
 
 print_node_budget() {
@@ -126,7 +146,7 @@ for folder, headers in sorted(folders.items()):
 END
 )
   count "headers that no README.md names" "$(grep -c . <<<"$missing" || true)" 0
-  cut -d/ -f1-2 <<<"$missing" | grep . | sort | uniq -c | sort -nr | sed -n '1,10s/^/  /p'
+  awk NF <<<"$missing" | cut -d/ -f1-2 | sort | uniq -c | sort -nr | sed -n '1,10s/^/  /p'
 }
 
 print_heavy() {
@@ -192,10 +212,10 @@ while [ $# -gt 0 ]; do
   name=$1
   shift
   case $name in
-    call | build | incremental)
+    call | mechanism | build | incremental)
       # An argument of its own, unless it is the next name.
       argument=
-      case " ${names[*]} call incremental " in *" ${1:-call} "*) ;; *) argument=$1 && shift ;; esac
+      case " ${names[*]} call mechanism incremental " in *" ${1:-call} "*) ;; *) argument=$1 && shift ;; esac
       "print_$name" ${argument:+"$argument"}
       ;;
     lines | headers | exceptions | language | readmes | heavy) "print_$name" ;;

@@ -47,8 +47,6 @@ def record_of(path):
         return json.load(file)
 
 
-# --- beside an exhaustive search ---------------------------------------------------------------------
-
 def log_ratio(times, default, runs):
     """The mean logarithm of times / default over these runs; None where no run has both."""
     logs = [math.log(times[run] / default[run]) for run in runs if times[run] and default[run]]
@@ -117,8 +115,6 @@ def share(args):
     return part >= SHARE and factor >= FACTOR
 
 
-# --- repetitions -----------------------------------------------------------------------------------
-
 def ties(found):
     """Choices of one cell in several runs of tuning that nothing tells apart: ratios of alternatives whose intervals
     meet, and a default that was kept as no gain was certain."""
@@ -158,8 +154,6 @@ def repeat(args):
           f"{few} decisions had too few runs.")
     return wrong == 0
 
-
-# --- a program of others -----------------------------------------------------------------------------
 
 def environment_of(file):
     """What makes the target read an exported file."""

@@ -45,6 +45,10 @@ class [[nodiscard]] Answer {
   const T* operator->() const { return &std::get<0>(state_); }
   const Problem& problem() const { return std::get<1>(state_); }
 
+  /// What STRIPLINE_ASSIGN_OR_RETURN and STRIPLINE_RETURN_IF_ERROR ask of a result.
+  T&& value() && { return std::get<0>(std::move(state_)); }
+  const Problem& error() const { return problem(); }
+
  private:
   std::variant<T, Problem> state_;
 };

@@ -28,7 +28,10 @@ void Atomics::start_away(const char* call, CommContext& context,
                          const fabric::AtomicRequest& request, const Place& place, void* previous,
                          future* awaited) {
   const auto& domain = request.type == AtomicType::uint32 ? words_ : double_words_;
-  if (previous != nullptr) world_.complete_written(place, fabric::bytes_of(request.type));
+  if (previous != nullptr) {
+    world_.check_local(call, previous, fabric::bytes_of(request.type));
+    world_.complete_written(place, fabric::bytes_of(request.type));
+  }
   if (context.queue != nullptr && domain.path() == AtomicPath::provider &&
       context.queue->has_atomics_on(place.pe)) {
     awaited != nullptr ? context.queue->atomic_now(request, place.pe, place.offset, previous)

@@ -48,7 +48,7 @@ struct Strided {
   std::byte* symmetric = nullptr;  // this PE's address of it
   Side symmetric_side;
   std::byte* local = nullptr;
-  ptrdiff_t local_stride_bytes = 0;
+  Side local_side;
   size_t block_bytes = 0;
   size_t count = 0;
 };
@@ -67,11 +67,12 @@ void transfer(const char* call, shmem_ctx_t ctx, const Strided& strided, bool is
       is_put ? copy_bytes(there, local, strided.block_bytes)
              : copy_bytes(local, there, strided.block_bytes);
       there += strided.symmetric_side.stride_bytes;
-      local += strided.local_stride_bytes;
+      local += strided.local_side.stride_bytes;
     }
     return;
   }
-  const std::array<ptrdiff_t, 1> local_strides = {strided.local_stride_bytes};
+  here.check_local(call, strided.local + strided.local_side.first, strided.local_side.bytes);
+  const std::array<ptrdiff_t, 1> local_strides = {strided.local_side.stride_bytes};
   const std::array<ptrdiff_t, 1> remote_strides = {strided.symmetric_side.stride_bytes};
   const std::array<size_t, 1> extents = {strided.count};
   const stripline::detail::VisStrided shape{.local = strided.local,
@@ -134,6 +135,7 @@ rma::InjectionQueue* queue_for_get_nbi(World& here, const CommContext& context, 
 
 void put_away(const char* call, World& world, CommContext& context, const Place& place,
               const void* source, size_t bytes) {
+  world.check_local(call, source, bytes);
   if (rma::InjectionQueue* const queue = queue_for_put(world, context, bytes)) {
     return queue->put_copied(place.pe, place.offset, bytes_at(source), bytes);
   }
@@ -166,6 +168,7 @@ void put_away(const char* call, World& world, CommContext& context, const Place&
 
 void get_away(const char* call, World& world, CommContext& context, const Place& place, void* dest,
               size_t bytes) {
+  world.check_local(call, dest, bytes);
   if (context.queue != nullptr) {
     return context.queue->get_now(bytes_at(dest), place.pe, place.offset, bytes);
   }
@@ -212,6 +215,7 @@ void put_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, 
     copy_bytes(place.here, source, bytes);
     return;
   }
+  here.check_local(call, source, bytes);
   if (rma::InjectionQueue* const queue = queue_for_put(here, context, bytes)) {
     return queue->put(place.pe, place.offset, bytes_at(source), bytes);
   }
@@ -241,6 +245,7 @@ void get_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, 
     copy_bytes(dest, place.here, bytes);
     return;
   }
+  here.check_local(call, dest, bytes);
   here.complete_written(place, bytes);
   if (rma::InjectionQueue* const queue = queue_for_get_nbi(here, context, place, bytes)) {
     return queue->get(bytes_at(dest), place.pe, place.offset, bytes);
@@ -264,8 +269,7 @@ void iput(const char* call, shmem_ctx_t ctx, void* dest, const void* source, ptr
            {.symmetric = bytes_at(dest),
             .symmetric_side = side_of(call, dest_stride, element_bytes, block_bytes, count),
             .local = const_cast<std::byte*>(bytes_at(source)),
-            .local_stride_bytes =
-                side_of(call, source_stride, element_bytes, block_bytes, count).stride_bytes,
+            .local_side = side_of(call, source_stride, element_bytes, block_bytes, count),
             .block_bytes = block_bytes,
             .count = count},
            true, pe);
@@ -279,8 +283,7 @@ void iget(const char* call, shmem_ctx_t ctx, void* dest, const void* source, ptr
            {.symmetric = const_cast<std::byte*>(bytes_at(source)),
             .symmetric_side = side_of(call, source_stride, element_bytes, block_bytes, count),
             .local = bytes_at(dest),
-            .local_stride_bytes =
-                side_of(call, dest_stride, element_bytes, block_bytes, count).stride_bytes,
+            .local_side = side_of(call, dest_stride, element_bytes, block_bytes, count),
             .block_bytes = block_bytes,
             .count = count},
            false, pe);

@@ -33,6 +33,7 @@ void start(const char* call, shmem_ctx_t ctx, void* dest, const void* source, si
     atomic_op(call, ctx, update, signal, value, pe);
     return;
   }
+  here.check_local(call, source, bytes);
   const auto* const data = static_cast<const std::byte*>(source);
   if (update == AtomicOp::store) {
     const Turn turn(here);

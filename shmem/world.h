@@ -138,6 +138,11 @@ class World {
   }
   /// In debug mode: ends the program for bytes of the heap that are not all of one block.
   void check_block(const char* call, const void* address, size_t bytes);
+  /// The same of memory of this PE that a call reads or writes, which need not be symmetric.
+  void check_local(const char* call, const void* memory, size_t bytes) {
+    if (observed_) [[unlikely]]
+      check_block(call, memory, bytes);
+  }
   /// Where loads and stores of this process reach a segment; null: they do not.
   std::byte* segment_of(rank_t pe) { return state().memory.reachable(pe); }
 

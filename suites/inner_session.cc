@@ -40,13 +40,13 @@ struct Joining {
 // which all give up.
 class InnerBootstrap final : public bootstrap::Bootstrap {
  public:
-  InnerBootstrap(detail::ContextState& outer, const team& members, const std::string& way,
+  InnerBootstrap(detail::ContextState& outer, const team& members, const std::string& path,
                  std::shared_ptr<Joining> joining)
       : outer_(outer),
         members_(members),
         rank_(members.rank_me()),
         ranks_(members.rank_n()),
-        job_id_(outer.job.bootstrap().job_id() + "-" + way),
+        job_id_(outer.job.bootstrap().job_id() + "-" + path),
         joining_(std::move(joining)) {}
 
   uint32_t rank() const override { return rank_; }
@@ -111,7 +111,7 @@ InnerSession::InnerSession(std::unique_ptr<Context> context, uint32_t run)
 InnerSession::~InnerSession() = default;
 
 Result<std::unique_ptr<InnerSession>> InnerSession::open_on_node(Session& job,
-                                                                 const std::string& way) {
+                                                                 const std::string& path) {
   Context& outer = job.context();
   const fabric::Info& info = outer.state().job.fabric().info();
   if (info.provider == "emulated") {
@@ -130,13 +130,13 @@ Result<std::unique_ptr<InnerSession>> InnerSession::open_on_node(Session& job,
   std::string why_not;
   if (member) {
     Options options = outer.state().job.options();
-    options.same_node = way;
+    options.same_node = path;
     options.progress = "manual";
-    auto joined = join(outer, members, way, options);
+    auto joined = join(outer, members, path, options);
     if (joined.ok()) {
       context = *std::move(joined);
-      if (!reaches_all_by(*context, *model::path_of_way(way))) {
-        why_not = "ranks of this node do not reach each other by " + way + ": " +
+      if (!reaches_all_by(*context, *model::path_of_same_node(path))) {
+        why_not = "ranks of this node do not reach each other by " + path + ": " +
                   context->state().job.fabric().info().same_node;
       }
     } else {
@@ -145,7 +145,7 @@ Result<std::unique_ptr<InnerSession>> InnerSession::open_on_node(Session& job,
   }
   const uint64_t good = why_not.empty() ? 1 : 0;
   if (outer.reduce_all(good, Context::ReduceOp::min) == 0) {
-    if (why_not.empty()) why_not = "ranks of rank 0's node do not reach each other by " + way;
+    if (why_not.empty()) why_not = "ranks of rank 0's node do not reach each other by " + path;
     return Error(ErrorCode::failed_precondition, why_not);
   }
   return std::unique_ptr<InnerSession>(new InnerSession(std::move(context), job.run()));  // NOLINT

@@ -12,11 +12,11 @@ namespace stripline::suites {
 
 class InnerSession {
  public:
-  /// The ranks that share rank 0's node. Collective over all ranks of `job`. `way`: "mapped" or
+  /// The ranks that share rank 0's node. Collective over all ranks of `job`. `path`: "mapped" or
   /// "cma". Errors, the same on every rank:
   /// failed_precondition where no other rank shares rank 0's node, or the host or network does not
   /// permit this path. Ends the job if the ranks of the node do not reach each other at all.
-  static Result<std::unique_ptr<InnerSession>> open_on_node(Session& job, const std::string& way);
+  static Result<std::unique_ptr<InnerSession>> open_on_node(Session& job, const std::string& path);
   /// All ranks, through the network; they are served by `progress`, "manual" or "thread".
   /// Collective. Errors, the same on every rank: failed_precondition where no thread can serve.
   static Result<std::unique_ptr<InnerSession>> open_served(Session& job,

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "runtime/rma/context_state.h"
 #include "suites/registry.h"
 #include "suites/testing/ranks.h"
@@ -15,23 +16,21 @@ namespace {
 TEST(InnerSession, RanksOfANodeReachEachOtherAsTheyAreAskedTo) {
   on_ranks(3, "tcp", "real", [](Session& session) {
     Context& job = session.context();
-    for (const std::string way : {"mapped", "cma", "mapped"}) {
-      const auto opened = session.on_node(way);
-      ASSERT_TRUE(opened.ok()) << opened.error().message();
-      ASSERT_NE(*opened, nullptr);
-      Context& node = (*opened)->context();
+    for (const std::string path : {"mapped", "cma", "mapped"}) {
+      ASSERT_OK_AND_ASSIGN(const auto opened, session.on_node(path));
+      ASSERT_NE(opened, nullptr);
+      Context& node = opened->context();
       EXPECT_EQ(node.rank_n(), 3U);
       EXPECT_EQ(node.rank_me(), job.rank_me());
       const rank_t next = (job.rank_me() + 1) % 3;
-      EXPECT_EQ(node.is_local(next), way == "mapped");
+      EXPECT_EQ(node.is_local(next), path == "mapped");
       EXPECT_EQ(node.state().job.path_to(next),
-                way == "mapped" ? model::Path::mapped : model::Path::cma);
-      const auto mine = node.new_symmetric_array<uint64_t>(1);
-      ASSERT_TRUE(mine.ok());
-      node.rput(uint64_t{job.rank_me()} + 7, node.on_rank(*mine, next));
+                path == "mapped" ? model::Path::mapped : model::Path::cma);
+      ASSERT_OK_AND_ASSIGN(const auto mine, node.new_symmetric_array<uint64_t>(1));
+      node.rput(uint64_t{job.rank_me()} + 7, node.on_rank(mine, next));
       node.barrier();
-      EXPECT_EQ(*node.local(*mine), (job.rank_me() + 2) % 3 + 7);
-      node.delete_symmetric_array(*mine);
+      EXPECT_EQ(*node.local(mine), (job.rank_me() + 2) % 3 + 7);
+      node.delete_symmetric_array(mine);
     }
     // The job itself stays as it was.
     EXPECT_FALSE(job.is_local((job.rank_me() + 1) % 3));
@@ -42,12 +41,11 @@ TEST(InnerSession, RanksOfANodeReachEachOtherAsTheyAreAskedTo) {
 TEST(InnerSession, RanksAreServedAsTheyAreAskedTo) {
   on_ranks(2, "tcp", "real", [](Session& session) {
     for (const std::string progress : {"manual", "thread"}) {
-      const auto opened = session.served(progress);
-      ASSERT_TRUE(opened.ok()) << opened.error().message();
-      const detail::ContextState& state = (*opened)->context().state();
+      ASSERT_OK_AND_ASSIGN(const auto opened, session.served(progress));
+      const detail::ContextState& state = opened->context().state();
       EXPECT_EQ(state.progress_thread() != nullptr, progress == "thread");
       EXPECT_EQ(state.job.path_to(1 - state.job.rank()), model::Path::network);
-      EXPECT_EQ(*session.served(progress), *opened);
+      EXPECT_EQ(*session.served(progress), opened);
     }
     EXPECT_EQ(session.context().state().progress_thread(), nullptr);
   });

@@ -66,8 +66,7 @@ void RepetitionControl::finish(experiment::SampleSeries& series) {
 }
 
 Status check_stop_rule(const experiment::StopRule& rule) {
-  const auto check = stats::check_repetitions(rule, {}, 0, false);
-  if (!check.ok()) return check.error();
+  STRIPLINE_RETURN_IF_ERROR(stats::check_repetitions(rule, {}, 0, false));
   return {};
 }
 

@@ -36,10 +36,10 @@ Session::Session(Context& context, uint32_t run) : context_(context), run_(run) 
 
 Session::~Session() = default;
 
-Result<Session*> Session::on_node(const std::string& way) {
-  auto known = nodes_.find(way);
+Result<Session*> Session::on_node(const std::string& path) {
+  auto known = nodes_.find(path);
   if (known == nodes_.end())
-    known = nodes_.emplace(way, InnerSession::open_on_node(*this, way)).first;
+    known = nodes_.emplace(path, InnerSession::open_on_node(*this, path)).first;
   if (!known->second.ok()) return known->second.error();
   return (*known->second)->session();
 }

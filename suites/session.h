@@ -65,7 +65,7 @@ class Session {
   /// Collective. The session of the ranks on rank 0's node that reach each other thus ("mapped",
   /// "cma"): a job of its own, opened when it is first asked for, in which they have other numbers.
   /// Null on ranks of other nodes, which go on at once. Errors as InnerSession::open_on_node().
-  Result<Session*> on_node(const std::string& way);
+  Result<Session*> on_node(const std::string& path);
 
   /// Collective. The session of all ranks through the network where `progress` ("manual",
   /// "thread") serves them: likewise a job of its own. Errors as InnerSession::open_served().

@@ -40,7 +40,7 @@ class JsonFormatter final : public spdlog::formatter {
     const Json line{{"time", time_of(message)},
                     {"level", text_of(spdlog::level::to_string_view(message.level))},
                     {"message", payload_of(message)}};
-    append(out, line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    append(out, dumped(line) + "\n");
   }
 
   std::unique_ptr<spdlog::formatter> clone() const override {

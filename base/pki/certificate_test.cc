@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
+
 namespace stripline::pki {
 namespace {
 
@@ -20,39 +22,34 @@ class CertificateTest : public testing::Test {
 
 TEST_F(CertificateTest, SaysWhatItWasIssuedFor) {
   const Subject subject{"head", {"head.example", "10.0.0.1", "::1"}, {"stripline:nodes/a"}};
-  const auto issued = issue(issuer_, key_, subject, Use::server, kYear);
-  ASSERT_TRUE(issued.ok());
-  const auto read = Certificate::from_pem(*issued->pem());
-  ASSERT_TRUE(read.ok());
-  EXPECT_EQ(read->common_name(), "head");
-  EXPECT_EQ(read->hosts(), subject.hosts);
-  EXPECT_EQ(read->uris(), subject.uris);
-  EXPECT_EQ(read->not_before_unix_s(), kYear.from_unix_s);
-  EXPECT_EQ(read->not_after_unix_s(), kYear.until_unix_s);
-  EXPECT_EQ(read->sha256(), issued->sha256());
-  EXPECT_EQ(read->sha256().size(), 64U);
-  EXPECT_TRUE(read->belongs_to(key_));
-  EXPECT_FALSE(read->belongs_to(issuer_.key));
-  EXPECT_TRUE(read->is_signed_by(issuer_.certificate));
-  EXPECT_FALSE(read->is_signed_by(make_issuer().certificate));
+  ASSERT_OK_AND_ASSIGN(const auto issued, issue(issuer_, key_, subject, Use::server, kYear));
+  ASSERT_OK_AND_ASSIGN(const auto read, Certificate::from_pem(*issued.pem()));
+  EXPECT_EQ(read.common_name(), "head");
+  EXPECT_EQ(read.hosts(), subject.hosts);
+  EXPECT_EQ(read.uris(), subject.uris);
+  EXPECT_EQ(read.not_before_unix_s(), kYear.from_unix_s);
+  EXPECT_EQ(read.not_after_unix_s(), kYear.until_unix_s);
+  EXPECT_EQ(read.sha256(), issued.sha256());
+  EXPECT_EQ(read.sha256().size(), 64U);
+  EXPECT_TRUE(read.belongs_to(key_));
+  EXPECT_FALSE(read.belongs_to(issuer_.key));
+  EXPECT_TRUE(read.is_signed_by(issuer_.certificate));
+  EXPECT_FALSE(read.is_signed_by(make_issuer().certificate));
 }
 
 TEST_F(CertificateTest, IsIssuedForTheKeyOfARequest) {
-  const auto request = make_request(key_);
-  ASSERT_TRUE(request.ok());
-  const auto issued =
-      issue_for_request(issuer_, *request, {"a", {}, {"stripline:nodes/a"}}, Use::client, kYear);
-  ASSERT_TRUE(issued.ok());
-  EXPECT_TRUE(issued->belongs_to(key_));
-  EXPECT_EQ(issued->uris(), std::vector<std::string>{"stripline:nodes/a"});
+  ASSERT_OK_AND_ASSIGN(const auto request, make_request(key_));
+  ASSERT_OK_AND_ASSIGN(
+      const auto issued,
+      issue_for_request(issuer_, request, {"a", {}, {"stripline:nodes/a"}}, Use::client, kYear));
+  EXPECT_TRUE(issued.belongs_to(key_));
+  EXPECT_EQ(issued.uris(), std::vector<std::string>{"stripline:nodes/a"});
 }
 
 TEST_F(CertificateTest, AKeyIsReadBackFromItsText) {
-  const auto pem = key_.pem();
-  ASSERT_TRUE(pem.ok());
-  const auto read = PrivateKey::from_pem(*pem);
-  ASSERT_TRUE(read.ok());
-  EXPECT_TRUE(issue(issuer_, *read, {"x", {}, {}}, Use::client, kYear)->belongs_to(key_));
+  ASSERT_OK_AND_ASSIGN(const auto pem, key_.pem());
+  ASSERT_OK_AND_ASSIGN(const auto read, PrivateKey::from_pem(pem));
+  EXPECT_TRUE(issue(issuer_, read, {"x", {}, {}}, Use::client, kYear)->belongs_to(key_));
 }
 
 TEST_F(CertificateTest, WhatIsNoneIsRefused) {

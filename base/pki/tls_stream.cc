@@ -58,7 +58,7 @@ bool pin_authority(SSL_CTX* context, const std::string& sha256) {
 Status trust(SSL_CTX* context, const TlsSettings& settings) {
   if (settings.authority_pem.empty()) {
     if (settings.authority_sha256.empty() || !pin_authority(context, settings.authority_sha256)) {
-      return unusable("a connection that trusts nobody");
+      return unusable("a connection that trusts no authority");
     }
     return {};
   }

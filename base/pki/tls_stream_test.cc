@@ -1,23 +1,18 @@
 // The client against OpenSSL's own server side, over buffers.
 #include "base/pki/tls_stream.h"
 
-#include <chrono>
-#include <functional>
 #include <openssl/ssl.h>
 
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "base/pki/certificate.h"
 #include "base/pki/openssl.h"
 
 namespace stripline::pki {
 namespace {
 
-double now_unix_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-Validity around_now() { return {now_unix_s() - 60, now_unix_s() + 3600}; }
+Validity around_now() { return {unix_seconds() - 60, unix_seconds() + 3600}; }
 
 Issuer make_issuer() {
   const PrivateKey key = *PrivateKey::generate();
@@ -117,7 +112,7 @@ class TlsStreamTest : public testing::Test {
   const Issuer issuer_ = make_issuer();
 };
 
-TEST_F(TlsStreamTest, CarriesBytesBothWays) {
+TEST_F(TlsStreamTest, CarriesBytesInBothDirections) {
   for (const size_t piece : {size_t{1}, size_t{4096}}) {
     EchoServer server(issuer_, {});
     TlsStream stream = *TlsStream::start(settings());
@@ -156,7 +151,7 @@ TEST_F(TlsStreamTest, AServerThatIsNotTheOneMeantIsRefused) {
   EXPECT_NE(failure_with(foreign, {}).find("not accepted"), std::string::npos);
   EXPECT_NE(failure_with(settings(), {.host = "other"}).find("ostname mismatch"),
             std::string::npos);
-  const Validity past{now_unix_s() - 7200, now_unix_s() - 3600};
+  const Validity past{unix_seconds() - 7200, unix_seconds() - 3600};
   EXPECT_NE(failure_with(settings(), {.validity = past}).find("expired"), std::string::npos);
   EXPECT_NE(failure_with(settings(), {.alpn = false}).find("HTTP/2"), std::string::npos);
 }
@@ -195,7 +190,8 @@ TEST_F(TlsStreamTest, ShowsWhoItIs) {
   EXPECT_EQ(failure_with(with(Use::client, around_now()), demanding), "");
   EXPECT_NE(failure_with(settings(), demanding), "");
   EXPECT_NE(failure_with(with(Use::server, around_now()), demanding), "");
-  EXPECT_NE(failure_with(with(Use::client, {now_unix_s() - 60, now_unix_s() - 30}), demanding), "");
+  EXPECT_NE(failure_with(with(Use::client, {unix_seconds() - 60, unix_seconds() - 30}), demanding),
+            "");
   TlsSettings mixed = with(Use::client, around_now());
   mixed.key_pem = *PrivateKey::generate()->pem();
   EXPECT_NE(failure_with(mixed, demanding).find("with this key"), std::string::npos);

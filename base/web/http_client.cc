@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 #include <boost/asio/connect.hpp>

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/command.h"
+#include "cli/console.h"
 #include "stripline/v1/common.pb.h"
 
 namespace stripline::cli {
@@ -45,12 +46,12 @@ class CommandsFixture : public ::testing::Test {
   }
   void stop_serving() { server_->Shutdown(std::chrono::system_clock::now()); }
 
-  /// What `command` returns; what it prints is kept.
+  /// The exit code of `command`; what it prints is kept.
   template <typename Command>
   int outcome_of(const Command& command) {
     ::testing::internal::CaptureStdout();
     ::testing::internal::CaptureStderr();
-    const int code = command();
+    const int code = exit_code_from(command());
     out_ = ::testing::internal::GetCapturedStdout();
     err_ = ::testing::internal::GetCapturedStderr();
     return code;

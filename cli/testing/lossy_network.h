@@ -7,7 +7,6 @@
 #include <list>
 #include <netinet/in.h>
 #include <poll.h>
-#include <string>
 #include <sys/socket.h>
 #include <thread>
 #include <vector>

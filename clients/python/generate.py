@@ -139,9 +139,11 @@ class Operation:
         start = f'        return self._call("{self.verb}", "{self.path}", {values}, {query}'
         if not self.body:
             return [start + ")"] if len(start) < WIDTH else self.wrapped(values, query)
-        entries = [f'            "{n}": {identifier(n)},' for n in self.body]
-        return ["        body = {", *entries, "        }",
-                *([start + ", body)"] if len(start) + 7 <= WIDTH else self.wrapped(values, query, ", body"))]
+        entries = [f'"{n}": {identifier(n)}' for n in self.body]
+        body = [f'        body = {{{", ".join(entries)}}}']
+        if len(body[0]) > WIDTH:
+            body = ["        body = {", *(f"            {one}," for one in entries), "        }"]
+        return body + ([start + ", body)"] if len(start) + 7 <= WIDTH else self.wrapped(values, query, ", body"))
 
     def wrapped(self, values, query, rest=""):
         given = [f'"{self.verb}"', f'"{self.path}"', values, query, *([rest[2:]] if rest else [])]

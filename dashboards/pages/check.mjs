@@ -5,10 +5,10 @@
 //
 // MODEL has two versions, the first stable, of which runs of two programs have reported, the second a canary
 // that a node has rejected; c1 and c2 have measured the same network, c3 and c5 one before and after it has changed;
-// CAMPAIGN is under way, and is paused, drained, retried, cancelled and deleted at the end; REPORT is a file of a model;
+// CAMPAIGN is in progress, and is paused, drained, retried, cancelled and deleted at the end; REPORT is a file of a model;
 // STALE is a version (NAME@N) that sentinels have found to be off twice.
 //
-// A step that fails is told with the others, and a picture of what was there then is taken: failed-STEP.png.
+// A step that fails is reported with the others, and a picture of what was there then is taken: failed-STEP.png.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import assert from "node:assert/strict";
@@ -215,10 +215,10 @@ async function access(page) {
   });
   await go(page, "#/access");
   await page.fill("form.action input[name=subject]", "carol");
-  await page.click("form.action >> text=Make a token");
+  await page.click("form.action >> text=Create a token");
   await page.waitForSelector(".action[role=status] pre >> text=the-text-of-the-token");
   await look(page, "token", "light");
-  await page.click("text=Put it away");
+  await page.click("text=Hide the token");
   assert.equal(await page.locator("text=the-text-of-the-token").count(), 0, "the text is shown once");
   await page.click("table >> text=Revoke");
   await page.click("form.action .grave >> text=Revoke");
@@ -226,7 +226,7 @@ async function access(page) {
   await page.unrouteAll({ behavior: "ignoreErrors" });
 }
 
-// Browsers open six connections to a server: more tabs than that all show a campaign that is under way.
+// Browsers open six connections to a server: more tabs than that all show a campaign that is in progress.
 async function tabs(page) {
   const all = [];
   for (let index = 0; index < 7; ++index) {
@@ -268,7 +268,7 @@ async function ask(page) {
   assert.equal(await page.inputValue("#option-bytes"), "2MiB");
   await page.focus("#alternatives svg.picture");
   await page.keyboard.press("ArrowDown");
-  assert.match(await page.textContent("#alternatives output"), /, (taken|considered|the baseline|takes at least so long)$/);
+  assert.match(await page.textContent("#alternatives output"), /, (taken|considered|the baseline|pruned)$/);
 
   await go(page, `#/compare/${model}@1/${model}@2`);
   await page.waitForSelector("#parameters");
@@ -279,7 +279,7 @@ async function ask(page) {
   await page.waitForSelector("#parameters table");
   await page.focus("#loop svg.picture");
   await page.keyboard.press("ArrowUp");
-  assert.match(await page.textContent("#loop output"), /^bytes .*, compute .*: (both take the same way|A .*; B )/);
+  assert.match(await page.textContent("#loop output"), /^bytes .*, compute .*: (both decide the same|A .*; B )/);
   await page.click("text=Swap");
   await page.waitForFunction((name) => location.hash === `#/compare/${name}@2/${name}@1`, model);
 }
@@ -298,7 +298,7 @@ async function watch(page) {
   assert.match(page.url(), /sentinel=get/);
   await page.focus("#course svg.picture");
   await page.keyboard.press("ArrowLeft");
-  assert.match(await page.textContent("#course output"), /\[.*\], (outside|within what is tolerated)/);
+  assert.match(await page.textContent("#course output"), /\[.*\], (outside|within tolerance)/);
   const title = await page.textContent("#check h2");
   await page.reload();
   await page.waitForSelector("#check .canvas");
@@ -314,19 +314,19 @@ async function gains(page) {
   await page.waitForSelector("#gains svg.picture");
   await page.focus("#gains svg.picture");
   await page.keyboard.press("ArrowDown");
-  assert.match(await page.textContent("#gains output"), /the simple way \(.* less\), predicted/);
+  assert.match(await page.textContent("#gains output"), /by the baseline \(.* less\), predicted/);
   await page.selectOption(".filters select >> nth=-1", { index: 1 });
   assert.match(page.url(), /program=/);
   await go(page, `#/feedback/${model}@2`);
   await page.waitForSelector(".state.empty");
 }
 
-// What publishers may do: a canary that was rejected goes no further, is ended, and tried again.
+// What publishers may do: a canary that was rejected does not become stable, is ended, and tried again.
 async function publish(page) {
   await go(page, "#/rollout");
   await page.waitForSelector("#rollout svg.picture");
   const canary = page.locator(`li[aria-label="${model}@2, canary"]`);
-  await canary.locator("text=It does not go on to the rest").waitFor();
+  await canary.locator("text=It cannot become stable").waitFor();
   assert.match(await canary.textContent(), /rejected it/);
   await page.focus("#rollout svg.picture");
   await page.keyboard.press("ArrowDown");
@@ -344,14 +344,14 @@ async function publish(page) {
   await page.fill(".action input", "c999");
   await page.click(".action >> text=Validate");
   await page.waitForSelector(".action .problem");
-  await page.click(".action >> text=Leave it");
+  await page.click(".action >> text=Dismiss");
   await page.click("text=Try it on some nodes");
   await page.click(".action >> text=Try it on some nodes");
   await page.waitForSelector("#publishing >> text=Some nodes try it.");
   await page.click("#publishing >> text=Withdraw");
   await page.click(".action >> text=Withdraw");
   assert.ok(await page.isVisible(".action input:invalid"), "a reason is needed");
-  await page.click(".action >> text=Leave it");
+  await page.click(".action >> text=Dismiss");
 }
 
 // Buttons are there for those whom the server would let.
@@ -393,7 +393,7 @@ async function exported(page) {
   }
 }
 
-// A server that has nothing, that answers with problems, and that does not answer: told on every page.
+// A server that has nothing, that answers with problems, and that does not answer: every page says so.
 async function states(page) {
   const lists = /\/api\/v1\/(nodes|campaigns|models)\?/;
   const answers = {
@@ -445,7 +445,7 @@ async function becomes(page) {
   await act("Retry it", "running|queued");
   await page.click(".actions >> text=Cancel it");
   await look(page, "cancel", "light");
-  await page.click(".action >> text=Leave it");
+  await page.click(".action >> text=Dismiss");
   await act("Cancel it", "cancelled");
   await page.click(".actions >> text=Delete it");
   await look(page, "delete", "light");
@@ -502,7 +502,7 @@ async function drive(page) {
   assert.match(readFileSync(await table.path(), "utf8"), /^parameter,value,low,high,unit/);
   await page.click("#network >> text=Table");
   await page.waitForSelector("#network table");
-  // Filters of the fleet; a state without nodes is told as such.
+  // Filters of the fleet; a state without nodes is named as such.
   await go(page, "#/fleet");
   await page.fill("input[type=search]", "no node is called this");
   await page.waitForSelector(".state.empty");

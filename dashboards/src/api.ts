@@ -77,7 +77,7 @@ async function request(path: string, signal?: AbortSignal, body?: object): Promi
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   if (report) {
     const answer = report.answers[keyOf(path)];
-    if (answer === undefined) throw new ApiError(404, "NOT_HERE", "This report does not hold it; a server would.");
+    if (answer === undefined) throw new ApiError(404, "NOT_HERE", "This report does not contain it; the server has it.");
     return answer as T;
   }
   return JSON.parse(withoutTurns(await (await request(path, signal)).text())) as T;

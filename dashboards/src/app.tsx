@@ -54,17 +54,17 @@ function Login({ why, enter }: { why: string; enter: () => void }) {
     <main class="login">
       <form onSubmit={submit}>
         <h1>Stripline</h1>
-        {issuer !== "" && <p><a class="sign-in" href={signInUrl(document.baseURI)} onClick={() => keepToken("")}>Sign in by {new URL(issuer).host}</a></p>}
+        {issuer !== "" && <p><a class="sign-in" href={signInUrl(document.baseURI)} onClick={() => keepToken("")}>Sign in with {new URL(issuer).host}</a></p>}
         <label for="token">Token</label>
         <input id="token" name="token" type="password" autocomplete="current-password" required autofocus aria-describedby="login-help" />
         {problem !== "" && <p class="problem" role="alert">{problem}</p>}
-        <button type="submit" disabled={trying}>{trying ? "Looking…" : "Log in"}</button>
+        <button type="submit" disabled={trying}>{trying ? "Checking…" : "Log in"}</button>
         <div id="login-help">
-          <p>An administrator makes one that can read everything:</p>
+          <p>An administrator creates a token that can read everything:</p>
           <pre>stripline token create --role viewer NAME</pre>
-          <p>On a server that was started with <code>--dev</code>, it is in a file of the user who started it:</p>
+          <p>On a server that was started with <code>--dev</code>, the token is in a file of the user who started it:</p>
           <pre>cat ~/.local/state/stripline/dev-*.token</pre>
-          <p>It is kept until this tab is closed, and shown to this server alone.</p>
+          <p>The token is kept until this tab is closed, and sent to this server only.</p>
         </div>
       </form>
     </main>
@@ -96,7 +96,7 @@ function App() {
   useEffect(() => {
     if (report) return;
     look();
-    const leave = () => { setWhy(token() === "" ? "The session has ended." : "The token does not count any more."); setWho(null); };
+    const leave = () => { setWhy(token() === "" ? "The session has ended." : "The token is no longer accepted."); setWho(null); };
     window.addEventListener("unauthenticated", leave);
     return () => window.removeEventListener("unauthenticated", leave);
   }, []);
@@ -108,7 +108,7 @@ function App() {
   if (who === null) return <Login why={why} enter={look} />;
   return (
     <Who.Provider value={who}>
-      <a class="skip" href="#content" onClick={(event) => { event.preventDefault(); document.getElementById("content")?.focus(); }}>To the content</a>
+      <a class="skip" href="#content" onClick={(event) => { event.preventDefault(); document.getElementById("content")?.focus(); }}>Skip to the content</a>
       <header class="top">
         <a class="brand" href={report ? `#${report.start}` : "#/"}><img src={icon} alt="" width="24" height="24" />Stripline</a>
         <nav aria-label="Pages">
@@ -117,7 +117,7 @@ function App() {
         <div class="tools">
           <CopyText text={location.href}>Copy link</CopyText>
           <ThemeChoice />
-          {report ? <span class="who">A report of {report.title}, {report.made.slice(0, 16).replace("T", " ")} UTC</span>
+          {report ? <span class="who">Report on {report.title}, {report.made.slice(0, 16).replace("T", " ")} UTC</span>
             : <span class="who" title={`role: ${who.role.toLowerCase()}`}>{who.name.replace("users/", "")}</span>}
           {!report && token() !== "" && <button type="button" onClick={() => { keepToken(""); setWhy(""); setWho(null); }}>Log out</button>}
           {!report && token() === "" && isVouchedFor(who.name) && <button type="button" onClick={() => { void signOut(document.baseURI).finally(() => { setWhy(""); setWho(null); }); }}>Sign out</button>}
@@ -136,7 +136,7 @@ function App() {
         {place === "models" && <ModelPage key={name} name={name} query={route.query} />}
         {place === "access" && places !== shared && <AccessPage query={route.query} />}
         {place === "audit" && places !== shared && <AuditPage query={route.query} />}
-        {!places.some(([path]) => path === place) && <p class="state empty">There is no page of this name. <a href="#/">To the overview</a></p>}
+        {!places.some(([path]) => path === place) && <p class="state empty">This page does not exist. <a href="#/">Go to the overview</a></p>}
       </main>
     </Who.Provider>
   );

@@ -12,7 +12,7 @@ test("a healthy fleet needs nothing", () => {
   assert.deepEqual(attention([node("a"), node("b")], [campaign({})], [tuned({})], now), []);
 });
 
-test("a model that the server cannot read is told of, and nothing else of it", () => {
+test("a model that the server cannot read is reported, and nothing else of it", () => {
   const one = tuned({}, "");
   const notices = attention([], [], [{ model: { ...one.model, unreadable: "move 1 of the label stable" }, versions: [] }], now);
   assert.deepEqual(notices.map((notice) => notice.grade), ["bad"]);
@@ -36,13 +36,13 @@ test("a fleet without any connection is one notice, not a thousand", () => {
 test("models without a version in force, old ones, campaigns that wait", () => {
   assert.match(attention([], [], [tuned({}, "")], now)[0].text, /withdrawn/);
   assert.match(attention([], [], [tuned({ create_time: "2026-01-01T00:00:00Z" })], now)[0].text, /fitted 151 days ago/);
-  assert.match(attention([], [campaign({ state: "QUEUED" })], [], now)[0].text, /waits since 1 h/);
+  assert.match(attention([], [campaign({ state: "QUEUED" })], [], now)[0].text, /has been waiting for 1 h/);
   assert.match(attention([], [campaign({ state: "RUNNING", advised_budget_s: 300 })], [], now)[0].todo, /5:00 min/);
 });
 
 test("a campaign that ended wider than it was asked to is not a plain success", () => {
   const spec = { fabric: "tcp", width: 0.05 } as Campaign["spec"];
-  assert.match(attention([], [campaign({ spec, width: 0.21 })], [], now)[0].text, /ended at ± 21 %, where ± 5 % was asked for/);
+  assert.match(attention([], [campaign({ spec, width: 0.21 })], [], now)[0].text, /ended with intervals of ± 21 %; ± 5 % was requested/);
   assert.equal(attention([], [campaign({ spec, width: 0.052 })], [], now).length, 0);
   assert.equal(attention([], [campaign({ spec, width: 0.21, update_time: "2026-05-01T00:00:00Z" })], [], now).length, 0, "long ago");
 });
@@ -57,11 +57,11 @@ test("versions that do not hold any more, and those that nodes reject", () => {
   const rejecting = ["a", "b", "c"].map((name) => node(name, { models: [{ version: "models/tcp/versions/1", label: "stable", fabric: "tcp", state: "REJECTED", reason: "another CPU", time: "" }] }));
   const [rejected, ...others] = attention(rejecting, [], [tuned({})], now);
   assert.equal(rejected.text, "tcp@1 (stable) was rejected by 3 nodes: another CPU.");
-  assert.match(rejected.todo, /have another version/);
+  assert.match(rejected.todo, /keep another version/);
   assert.equal(others.length, 0);
 });
 
-test("a version that nobody is offered is worth a note", () => {
+test("a version that no node is offered is worth a note", () => {
   assert.deepEqual(attention([], [], [tuned({ state: "VALIDATED", labels: [] })], now).map((one) => one.grade), ["note"]);
 });
 
@@ -74,7 +74,7 @@ test("what runs lost comes first of all, until another version is stable", () =>
   assert.doesNotMatch(attention([], [], [{ ...newer, model: { ...newer.model, latest_version: "models/tcp/versions/2" } }], now).map((one) => one.text).join(), /lost/);
 });
 
-test("a version that failed its validation, or that nothing has judged, is told of", () => {
+test("a version that failed its validation, or that nothing has judged, is reported", () => {
   const [failed] = attention([], [], [tuned({ failed: "the mean error is 567 %", state: "FAILED", labels: [] })], now);
   assert.equal(failed.grade, "bad");
   assert.match(failed.text, /567 %/);

@@ -1,4 +1,4 @@
-// What was changed, when, and by whom: the newest first, a page at a time.
+// The audit trail, newest first, a page at a time.
 import { useState } from "preact/hooks";
 import { getPage } from "./api";
 import { Empty, Show, useData } from "./data";
@@ -40,14 +40,14 @@ export function AuditPage({ query }: { query: Record<string, string> }) {
           const shown = all.filter((one) => q.toLowerCase().split(/\s+/).every((word) => `${one.time} ${one.actor} ${one.action} ${one.object}`.toLowerCase().includes(word)));
           return (
             <>
-              <div class="filters"><label class="choice"><span>Find</span><input type="search" value={q} placeholder="who, what, when" onInput={(event) => choose({ q: event.currentTarget.value })} /></label></div>
-              <Figure id="audit" title="What was changed" picture={false} about={`${count(shown.length, "change")} of ${count(all.length, "change")} that are loaded${after === "" ? ", which are all" : ""}.`}
+              <div class="filters"><label class="choice"><span>Find</span><input type="search" value={q} placeholder="user, action, object, time" onInput={(event) => choose({ q: event.currentTarget.value })} /></label></div>
+              <Figure id="audit" title="Changes" picture={false} about={`${shown.length.toLocaleString("en")} of ${count(all.length, "change")}${after === "" ? "" : " loaded so far"}, newest first.`}
                 table={() => ({ columns: ["time", "actor", "action", "object"], rows: shown.map((one) => [one.time, one.actor, one.action, one.object]) })}>
-                {shown.length === 0 ? <Empty>Nothing that is loaded is like that.</Empty> : (
-                  <div class="scroll" tabIndex={0} role="region" aria-label="What was changed">
+                {shown.length === 0 ? <Empty>No loaded change matches.</Empty> : (
+                  <div class="scroll" tabIndex={0} role="region" aria-label="Changes">
                     <table>
-                      <caption class="hidden">What was changed</caption>
-                      <thead><tr>{["when", "who", "did", "to"].map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
+                      <caption class="hidden">Changes</caption>
+                      <thead><tr>{["time (UTC)", "user", "action", "object"].map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
                       <tbody>{shown.map((one, index) => (
                         <tr key={`${one.time} ${index}`}><td class="nowrap"><time dateTime={one.time} title={ago(one.time, Date.now())}>{one.time.slice(0, 19).replace("T", " ")}</time></td><td>{one.actor}</td><td>{one.action}</td><td><Thing name={one.object} /></td></tr>
                       ))}</tbody>
@@ -56,7 +56,7 @@ export function AuditPage({ query }: { query: Record<string, string> }) {
                 )}
               </Figure>
               {older.problem !== "" && <div class="state bad" role="alert">{older.problem}</div>}
-              {after !== "" && <button type="button" class="more" onClick={() => more(after)}>Load older ones</button>}
+              {after !== "" && <button type="button" class="more" onClick={() => more(after)}>Load older changes</button>}
             </>
           );
         }}

@@ -15,7 +15,7 @@ export function Labels({ of, done }: { of: Campaign; done: () => void }) {
   return (
     <div class="actions">
       {labels.length > 0 && <span><LabelBadges of={labels} /></span>}
-      <Action text={labels.length > 0 ? "Change its labels" : "Label it"} question="Labels find a campaign again: small letters, digits, '.', '_' and '-', with spaces between them. None: it has no labels."
+      <Action text={labels.length > 0 ? "Change its labels" : "Label it"} question="Campaigns can be found by their labels: lower-case letters, digits, '.', '_' and '-', separated by spaces. An empty field removes all labels."
         about={{ label: "Labels", hint: "nightly switch-7", value: labels.join(" ") }} act={(said) => post(`${of.name}/label`, { labels: labelsFrom(said) })} done={done} />
     </div>
   );

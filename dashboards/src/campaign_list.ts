@@ -12,7 +12,7 @@ const kAllAgain_ms = 60_000;
 
 const numberOf = (campaign: Campaign) => Number(campaign.name.slice(campaign.name.lastIndexOf("c") + 1));
 
-/** What was known, with what the newest page says: what is missing there although it would be among the newest has been deleted. */
+/** The known campaigns, updated by the newest page: those that belong on it and are missing there have been deleted. */
 export function merged(known: Campaign[], newest: Campaign[], isAll: boolean): Campaign[] {
   if (isAll || newest.length === 0) return newest;
   const oldest = numberOf(newest[newest.length - 1]);
@@ -46,7 +46,7 @@ export function useCampaigns(everySeconds = 0): Campaigns {
     if (complete) before.complete = true;
     if (!complete && !report && Date.now() - before.at > kAllAgain_ms) {
       before.at = Date.now();
-      // What is there is shown meanwhile.
+      // Until they come the newest are shown.
       getAll<Campaign>("campaigns", "campaigns", stop.current.signal, next).then((others) => {
         all.current = { campaigns: merged(others, all.current.campaigns.slice(0, kFirst), false), complete: true, at: before.at };
         redraw((number) => number + 1);

@@ -1,4 +1,4 @@
-// What a campaign has measured: times as curves first, how surely they are known second, and the samples of one point.
+// The measurements of a campaign: times as curves, the widths of their intervals, and the samples of one point.
 import { useMemo } from "preact/hooks";
 import { get } from "./api";
 import { Curves } from "./curves";
@@ -58,7 +58,7 @@ export function Values({ of, over, query, pick }: { of: PointColumns; over: bool
   );
   return (
     <Figure id="values" title={`Times: ${of.experiment}`} choices={choices}
-      about={`Medians over runs with their 95 % intervals${over ? "" : ", as far as runs have finished"}.${curves.length > kMostCurves ? ` The first ${kMostCurves} of ${curves.length} curves; the table has all.` : ""}`}
+      about={`Medians over ${over ? "" : "finished "}runs with their 95 % intervals.${curves.length > kMostCurves ? ` The first ${kMostCurves} of ${curves.length} curves; the table has all.` : ""}`}
       table={() => ({ columns: ["curve", chosen.x, "median_s", "low_s", "high_s"], rows: curves.flatMap((curve) => curve.x.map((at, index) => [curve.label, at, curve.y[index], curve.low![index], curve.high![index]])) })}>
       {shown.length === 0 ? <Empty>{over ? "No run has measured these." : "No run that measures these has finished yet."}</Empty>
         : <Curves label={`Times of ${of.experiment} by ${byText(chosen.x)}`} curves={shown} format={seconds} xText={xText} pick={pick && ((curve, place) => pick(shown[curve].at[place]))} />}
@@ -81,11 +81,11 @@ function Widths({ of, over, query, pick }: { of: PointColumns; over: boolean; qu
   const choices = factors.length > 1 && (
     <>
       <Choice label="across" name="x" value={x} options={factors.map((one) => [one, one])} />
-      <Choice label="down" name="y" value={y === "" ? "none" : y} options={[["none", "variant alone"], ...factors.filter((one) => one !== x).map((one): [string, string] => [one, one])]} />
+      <Choice label="down" name="y" value={y === "" ? "none" : y} options={[["none", "variant only"], ...factors.filter((one) => one !== x).map((one): [string, string] => [one, one])]} />
     </>
   );
   return (
-    <Figure id="points" title={`How well points are known: ${of.experiment}`} about="The 95 % interval over runs, as a share of the median." choices={choices} table={table}>
+    <Figure id="points" title={`Width of the intervals: ${of.experiment}`} about="Half-width of the 95 % confidence interval over runs, relative to the median." choices={choices} table={table}>
       <Plane points={of} of={graded} xFactor={x} yFactor={y} over={over} pick={pick} />
     </Figure>
   );

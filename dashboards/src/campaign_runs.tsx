@@ -12,9 +12,9 @@ function columns(at: string): Column<Run>[] {
     { name: "state", key: (run) => run.state, cell: (run) => <State of={run.state} /> },
     { name: "nodes", key: (run) => run.nodes.join(), cell: (run) => (run.nodes.length === 0 ? "–" : run.nodes.map((node, index) => <>{index > 0 && ", "}<a href={`#/fleet?node=${short(node)}`}>{short(node)}</a></>)) },
     { name: "points", key: (run) => run.points_done, cell: (run) => `${run.points_done.toLocaleString("en")} of ${run.points_total.toLocaleString("en")}`, right: true },
-    { name: "took", key: (run) => run.duration_s, cell: (run) => (run.duration_s > 0 ? duration(run.duration_s) : "–"), right: true },
-    { name: "tries lost", key: (run) => run.failures, cell: (run) => run.failures, right: true },
-    { name: "what it says", key: (run) => run.message, cell: (run) => run.message },
+    { name: "duration", key: (run) => run.duration_s, cell: (run) => (run.duration_s > 0 ? duration(run.duration_s) : "–"), right: true },
+    { name: "failed attempts", key: (run) => run.failures, cell: (run) => run.failures, right: true },
+    { name: "message", key: (run) => run.message, cell: (run) => run.message },
   ];
 }
 

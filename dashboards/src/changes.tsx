@@ -27,7 +27,7 @@ function tickText(change: number): string {
   return Number.isInteger(part) ? `1/${part}` : `${change > 0 ? "+" : ""}${percent(change)}`;
 }
 
-/** What is not shown any more is in a table. */
+/** The others are in the table. */
 export const kMostRows = 40;
 
 export function Changes({ of, label }: { of: Change[]; label: string }) {
@@ -43,7 +43,7 @@ export function Changes({ of, label }: { of: Change[]; label: string }) {
     event.preventDefault();
     setAt(Math.max(0, Math.min(shown.length - 1, at + by)));
   };
-  if (shown.length === 0) return <Empty>None has a value on both sides to compare; the table has all.</Empty>;
+  if (shown.length === 0) return <Empty>Nothing has a value on both sides; the table shows all.</Empty>;
   return (
     <div class="plot">
       <svg class="picture changes" viewBox={`0 0 ${kWidth} ${height}`} role="application" tabindex={0} onKeyDown={move}

@@ -17,20 +17,20 @@ import { count, fabricText, percent, seconds, short } from "./units";
 const kinds: Record<string, "good" | "bad" | "warn" | "plain"> = { FASTER: "good", SLOWER: "bad", INCOMPARABLE: "warn" };
 const kMostCurves = 10;
 
-const told = (value: number | undefined) => (value === undefined ? "–" : seconds(value));
+const worded = (value: number | undefined) => (value === undefined ? "–" : seconds(value));
 const ratioText = (of: ComparedPoint) => (of.ratio === undefined ? "–" : `${of.ratio.toFixed(3)}${of.low === undefined ? "" : ` [${of.low.toFixed(3)}, ${of.high!.toFixed(3)}]`}`);
 
 function saidOf(of: ComparedPoint): string {
-  return `${told(of.baseline_median)} to ${told(of.candidate_median)}, B/A ${ratioText(of)}, ${of.verdict.toLowerCase()}${of.why === "" ? "" : ` (${of.why})`}, by ${of.baseline_runs} and ${of.candidate_runs} runs`;
+  return `${worded(of.baseline_median)} to ${worded(of.candidate_median)}, B/A ${ratioText(of)}, ${of.verdict.toLowerCase()}${of.why === "" ? "" : ` (${of.why})`}, by ${of.baseline_runs} and ${of.candidate_runs} runs`;
 }
 
 const columns: Column<ComparedPoint>[] = [
   { name: "point", key: pointName, cell: pointName },
   { name: "verdict", key: (one) => pointVerdicts.indexOf(one.verdict), cell: (one) => <Badge kind={kinds[one.verdict] ?? "plain"} title={one.why}>{one.verdict.toLowerCase()}</Badge> },
-  { name: "A", key: (one) => one.baseline_median ?? -1, cell: (one) => told(one.baseline_median), right: true },
-  { name: "B", key: (one) => one.candidate_median ?? -1, cell: (one) => told(one.candidate_median), right: true },
+  { name: "A", key: (one) => one.baseline_median ?? -1, cell: (one) => worded(one.baseline_median), right: true },
+  { name: "B", key: (one) => one.candidate_median ?? -1, cell: (one) => worded(one.candidate_median), right: true },
   { name: "B/A", key: (one) => one.ratio ?? -1, cell: (one) => ratioText(one), right: true },
-  { name: "seen from", key: (one) => one.detectable ?? -1, cell: (one) => (one.detectable === undefined ? "–" : percent(one.detectable, 2)), right: true },
+  { name: "detectable from", key: (one) => one.detectable ?? -1, cell: (one) => (one.detectable === undefined ? "–" : percent(one.detectable, 2)), right: true },
   { name: "runs", key: (one) => Math.min(one.baseline_runs, one.candidate_runs), cell: (one) => `${one.baseline_runs}, ${one.candidate_runs}`, right: true },
 ];
 
@@ -50,7 +50,7 @@ function BySize({ points, experiment }: { points: ComparedPoint[]; experiment: s
   if (curves.length === 0) return null;
   return (
     <Figure id="by-size" title={`Change by size: ${shown}`}
-      about={`By how much more time B takes than A, with 95 % intervals; zero: as much.${all.length > kMostCurves ? ` The first ${kMostCurves} of ${all.length} kinds of points; the table has all.` : ""}`}
+      about={`Time in B relative to A, minus one, with 95 % intervals; zero: no change.${all.length > kMostCurves ? ` The picture has the first ${kMostCurves} of ${all.length} kinds of points, the table all.` : ""}`}
       table={() => ({ columns: ["points", "bytes", "change", "low", "high"], rows: all.flatMap((curve) => curve.x.map((size, index) => [curve.label, size, curve.y[index], curve.low![index], curve.high![index]])) })}>
       <Curves label={`Change by size of ${shown}`} curves={curves} format={(value) => `${value > 0 ? "+" : ""}${percent(value, 3)}`} logY={false} zero />
     </Figure>
@@ -65,13 +65,13 @@ function Compared({ of, names, query }: { of: CampaignComparison; names: [string
   const known = pointVerdicts.filter((one) => counts[one]);
   const differ = (counts.FASTER ?? 0) + (counts.SLOWER ?? 0);
   const line = `stripline campaign compare ${names.join(" ")}${query.margin ? ` --margin ${query.margin}` : ""}`;
-  if (of.points.length === 0) return <Empty>Neither has measured a point.</Empty>;
+  if (of.points.length === 0) return <Empty>Neither campaign has measured a point.</Empty>;
   return (
     <>
-      <p class="lead">{known.map((one) => <Badge key={one} kind={kinds[one] ?? "plain"}>{counts[one].toLocaleString("en")} {one.toLowerCase()}</Badge>)} of {count(of.points.length, "point")} of B against A.</p>
+      <p class="lead">{known.map((one) => <Badge key={one} kind={kinds[one] ?? "plain"}>{counts[one].toLocaleString("en")} {one.toLowerCase()}</Badge>)} of {count(of.points.length, "point")}, B compared with A.</p>
       {of.differences.length > 0 && (
-        <section class="figure" aria-labelledby="asked-otherwise">
-          <header><h2 id="asked-otherwise">They were asked for otherwise</h2></header>
+        <section class="figure" aria-labelledby="requests-differ">
+          <header><h2 id="requests-differ">The requests differ</h2></header>
           <table>
             <thead><tr><th scope="col">field</th><th scope="col">A</th><th scope="col">B</th></tr></thead>
             <tbody>{of.differences.map((one) => <tr key={one.field}><td>{one.field}</td><td>{one.baseline || "–"}</td><td>{one.candidate || "–"}</td></tr>)}</tbody>
@@ -83,8 +83,8 @@ function Compared({ of, names, query }: { of: CampaignComparison; names: [string
         <Choice label="Show" name="verdict" value={verdict} options={[["", `all that differ (${differ.toLocaleString("en")})`], ...known.map((one): [string, string] => [one, `${one.toLowerCase()} (${counts[one].toLocaleString("en")})`])]} />
       </div>
       <BySize points={of.points} experiment={experiment} />
-      <Figure id="points" title="Points" about={`How many times its time in A each takes in B, with its 95 % interval. Of those called faster or slower, at most one in twenty is so by chance.${rows.length > kMostRows ? ` The ${kMostRows} that changed most; the table has all.` : ""}`} table={() => tableOf(rows)}>
-        {rows.length === 0 ? <Empty>{verdict === "" ? "No point differs beyond its interval." : "No point is like that."}</Empty>
+      <Figure id="points" title="Points" about={`Ratio of the time in B to that in A, with its 95 % interval. The false discovery rate is at most 5 %.${rows.length > kMostRows ? ` The picture has the ${kMostRows} largest changes, the table all.` : ""}`} table={() => tableOf(rows)}>
+        {rows.length === 0 ? <Empty>{verdict === "" ? "No point differs beyond its interval." : "No point has this verdict."}</Empty>
           : <Changes label="Changes of points" of={rows.filter((one) => one.ratio !== undefined).slice(0, kMostRows).map((one) => ({
             name: pointName(one), verdict: one.verdict, change: one.ratio === undefined ? null : one.ratio - 1,
             change_ci: one.low === undefined || one.high === undefined ? undefined : [one.low - 1, one.high - 1], said: saidOf(one) }))} />}
@@ -115,11 +115,11 @@ export function CampaignsCompared({ path, query }: { path: string[]; query: Reco
         const [first, second] = path.length === 1 ? [undefined, path[0]] : path;
         const b = named(second) ?? all[0];
         const a = named(first) ?? (b && (all.find((one) => one !== b && one.spec.fabric === b.spec.fabric) ?? all.find((one) => one !== b)));
-        if (!b) return <Empty>Nothing has been measured yet. Start: <code>stripline campaign run --fabric tcp</code></Empty>;
-        if (!a) return <Empty>There is one campaign, and nothing to compare it with: <code>stripline campaign run</code> starts another.</Empty>;
+        if (!b) return <Empty>There is no campaign yet. Start one: <code>stripline campaign run --fabric tcp</code></Empty>;
+        if (!a) return <Empty>There is only one campaign. <code>stripline campaign run</code> starts another one to compare it with.</Empty>;
         const missing = path.find((name) => !named(name));
         if (!missing && path.length > 2) return <ManyCampaigns all={all} chosen={path.map((name) => named(name)!)} query={query} />;
-        if (missing) return <Empty>There is no campaign {missing}. <a href="#/compare/campaigns">Those there are</a></Empty>;
+        if (missing) return <Empty>There is no campaign {missing}. <a href="#/compare/campaigns">Compare others</a></Empty>;
         const go = (first: Campaign, second: Campaign) => { location.hash = format({ path: ["compare", "campaigns", short(first.name), short(second.name)], query }); };
         const options = all.map((one): [string, string] => [short(one.name), `${short(one.name)}: ${fabricText(one.spec.fabric)}, ${one.spec.effort.toLowerCase()}`]);
         return (

@@ -30,7 +30,7 @@ function Counts({ baseline, others, margin }: { baseline: Campaign; others: Camp
   const compared = useData(`many ${[baseline, ...others].map((one) => one.name).join()} ${margin}`, (signal) => against(baseline, others, margin, signal));
   const rows = compared.data ?? [];
   return (
-    <Figure id="against" title={`Against ${short(baseline.name)}`} picture={false} about="How many points of each surely take more or less time than in the first, are equivalent, or are not known well enough to say."
+    <Figure id="against" title={`Against ${short(baseline.name)}`} picture={false} about="Number of points of each campaign that are slower or faster than in the baseline, inconclusive, or equivalent."
       table={() => ({ columns: ["campaign", ...pointVerdicts.map((one) => one.toLowerCase())], rows: rows.map(({ of, counts }) => [short(of.name), ...pointVerdicts.map((one) => counts[one] ?? 0)]) })}>
       <Show of={compared} what="The comparisons">
         {(all) => (
@@ -58,7 +58,7 @@ function Overlay({ chosen, query }: { chosen: Campaign[]; query: Record<string, 
   const of = useMemo(() => (points.data ? joined(points.data.map((one, index) => [names[index], one])) : undefined), [points.data]);
   return (
     <Show of={experiments} what="The experiments">
-      {(known) => (known.length === 0 ? <Empty>The first has measured nothing.</Empty> : (
+      {(known) => (known.length === 0 ? <Empty>The baseline has measured nothing.</Empty> : (
         <>
           <div class="filters"><Choice label="Experiment" name="experiment" value={experiment!} options={known.map((one) => [one.experiment, one.experiment])} /></div>
           <Show of={points} what="The points">{() => of && <Values of={of} over={true} query={{ by: kCampaign, ...query }} />}</Show>
@@ -77,12 +77,12 @@ export function ManyCampaigns({ all, chosen, query }: { all: Campaign[]; chosen:
   return (
     <>
       <div class="filters">
-        {shown.map((one, index) => <Select key={index} label={index === 0 ? "The first" : `Against it, ${index}`} value={short(one.name)} options={options} set={(name) => go(shown.map((each, place) => (place === index ? named(name) : each)))} />)}
+        {shown.map((one, index) => <Select key={index} label={index === 0 ? "Baseline" : `Campaign ${index + 1}`} value={short(one.name)} options={options} set={(name) => go(shown.map((each, place) => (place === index ? named(name) : each)))} />)}
         {free && shown.length < kMost && <button type="button" onClick={() => go([...shown, free])}>Add one</button>}
-        <button type="button" onClick={() => go(shown.slice(0, -1))}>Take the last away</button>
+        <button type="button" onClick={() => go(shown.slice(0, -1))}>Remove the last</button>
         <Choice label="Equivalent within" name="margin" value={query.margin ?? ""} options={[["0.01", "1 %"], ["0.02", "2 %"], ["", "5 %"], ["0.1", "10 %"]]} />
       </div>
-      {chosen.length > kMost && <p class="quiet">The first {kMost} of {chosen.length}.</p>}
+      {chosen.length > kMost && <p class="quiet">Only the first {kMost} of {chosen.length} campaigns are compared.</p>}
       <div class="scroll" tabIndex={0} role="region" aria-label="The campaigns">
         <table>
           <thead><tr>{["campaign", "state", "fabric", "effort", "nodes × ranks", "runs", "created"].map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>

@@ -1,5 +1,5 @@
 // What the planners decide by a model: loops by data and computation, calls by regions. Each cell
-// can be explained, with what `stripline explain --json` says.
+// can be explained, by what `stripline explain --json` prints.
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { get } from "./api";
@@ -16,8 +16,8 @@ import type { Decision, Decisions } from "./types";
 import { percent, seconds } from "./units";
 
 const reasons: Record<string, string> = {
-  tuned: "tuned", no_faster_plan: "nothing is faster", below_margin: "the gain is not reliably above the margin",
-  no_model: "the model does not say", tied: "two ways are equal", own_memory: "own memory", guarded: "the baseline, as the guard wants it", forced: "as asked",
+  tuned: "tuned", no_faster_plan: "no plan is faster", below_margin: "the gain is not reliably above the margin",
+  no_model: "the model lacks the parameters", tied: "two plans are equally fast", own_memory: "own memory", guarded: "the baseline, by decision of the guard", forced: "as requested",
 };
 
 function Reasons({ version, command, question }: { version: string; command: Command; question: Record<string, string> }) {
@@ -26,7 +26,7 @@ function Reasons({ version, command, question }: { version: string; command: Com
   return <Show of={explanation} what="The explanation">{(of) => <Explained of={of} baseline={command.baseline} />}</Show>;
 }
 
-// A cell that was picked. A report has no planners with it: it says how to ask them.
+// A cell that was picked. A report contains no planners: it shows the command that asks them.
 function Explain({ version, command, question, row }: { version: string; command: Command; question: Record<string, string>; row: Decision | undefined }) {
   const [, model, , number] = version.split("/");
   const named = number === "file" ? `${model}.stripline.json` : `${model}@${number}`;
@@ -129,7 +129,7 @@ function callCell(one: Decision, size: string, regions: string): Cell {
     kind: String(one.plan.method ?? "unknown").replaceAll("_", " "),
     shade: 0.85,
     close: one.plan.uncertain === true || (one.next_s !== null && one.next_s / one.predicted_s < 1.05),
-    text: `${regions} regions of ${size} B: ${one.text}, ${seconds(one.predicted_s)}${one.next_s === null ? "" : `; the next, ${seconds(one.next_s)}`} (${reasons[one.reason] ?? one.reason})`.replace(/iB B:/, "iB:"),
+    text: `${regions} regions of ${size} B: ${one.text}, ${seconds(one.predicted_s)}${one.next_s === null ? "" : `; the next best, ${seconds(one.next_s)}`} (${reasons[one.reason] ?? one.reason})`.replace(/iB B:/, "iB:"),
   };
 }
 
@@ -138,23 +138,23 @@ const direction = (name: string, value: string) => <Choice label="Direction" nam
 interface Props { version: string; questions: Questions; query: Record<string, string> }
 
 export function LoopMap({ version, questions, query }: Props) {
-  const way = query.loops === "put" ? "put" : "get";
+  const transfer = query.loops === "put" ? "put" : "get";
   return (
     <Decided version={version} questions={questions} command="loop" title="Loops through remote data" picked={query.loop ?? ""}
-      about="Whether a loop is cut into strips, whose transfers hide behind its computation. The stronger the colour, the larger the predicted gain."
+      about="Whether a loop is cut into strips, whose transfers overlap with its computation. The stronger the colour, the larger the predicted gain."
       xName="remote data of the loop [B]" yName="computation of the loop"
-      fixed={{ direction: way }} cellOf={loopCell} choices={direction("loops", way)} />
+      fixed={{ direction: transfer }} cellOf={loopCell} choices={direction("loops", transfer)} />
   );
 }
 
 export function CallMap({ version, questions, query }: Props) {
-  const way = query.calls === "put" ? "put" : "get";
+  const transfer = query.calls === "put" ? "put" : "get";
   const compute = ["light", "heavy"].includes(query.class) ? query.class : "communication_only";
   return (
     <Decided version={version} questions={questions} command="call" title="Transfers of many regions" picked={query.call ?? ""}
-      about="Which method a put or get of many regions takes. Hatched: the measurements do not tell the best two apart, or they are within 5 %."
+      about="Which method a put or get of many regions uses. Hatched: the measurements do not distinguish the two best methods, or these are within 5 %."
       xName="bytes of a region [B]" yName="regions"
-      fixed={{ direction: way, class: compute }} cellOf={callCell}
-      choices={<>{direction("calls", way)}<Choice label="The program meanwhile" name="class" value={compute} options={[["communication_only", "waits"], ["light", "computes lightly"], ["heavy", "computes heavily"]]} /></>} />
+      fixed={{ direction: transfer, class: compute }} cellOf={callCell}
+      choices={<>{direction("calls", transfer)}<Choice label="During the transfer the program" name="class" value={compute} options={[["communication_only", "waits"], ["light", "computes lightly"], ["heavy", "computes heavily"]]} /></>} />
   );
 }

@@ -1,4 +1,4 @@
-// What sentinels say of a version over time: pure.
+// Sentinels of a version over time: pure.
 import type { Expected, Moment } from "./scale";
 import type { ModelVersion } from "./types";
 import { bytes, count, percent } from "./units";
@@ -24,10 +24,10 @@ export interface Verdict { kind: "good" | "warn" | "bad" | "none"; title: string
 export function verdict(version: ModelVersion, { checks }: SentinelHistory): Verdict {
   const last = checks[checks.length - 1];
   if (version.stale !== "") return { kind: "bad", title: "Stale:", text: `${version.stale}.` };
-  if (!last) return { kind: "none", title: "Never checked:", text: "nothing has been measured again since it was fitted." };
-  const text = `${last.outside} of ${count(last.points, "sentinel")} outside what it predicts, times ${percent(last.ratio)} of the predicted.`;
+  if (!last) return { kind: "none", title: "Never checked:", text: "nothing has been measured since it was fitted." };
+  const text = `${last.outside} of ${count(last.points, "sentinel")} outside the predicted range; the median of the times is ${percent(last.ratio)} of the predicted.`;
   if (last.off) return { kind: "warn", title: "The last check was off:", text: `${text} A second one in a row makes the version stale.` };
-  return { kind: "good", title: "It holds:", text };
+  return { kind: "good", title: "Valid:", text };
 }
 
 export const placeOf = (one: Sentinel) => `${one.operation}/${one.bytes}`;

@@ -1,4 +1,4 @@
-// The page that shows whether a version still holds: its sentinels over time, and those of one check by size.
+// The page that shows whether a version is still valid: its sentinels over time, and those of one check by size.
 import { useMemo } from "preact/hooks";
 import { get, post } from "./api";
 import { Curves, type Curve } from "./curves";
@@ -20,10 +20,10 @@ function Course({ history, query, chosen }: { history: SentinelHistory; query: R
   const place = all.some((one) => placeOf(one) === query.sentinel) ? query.sentinel : "";
   const of = useMemo(() => course(history, place), [history, place]);
   const value = place === "" ? (one: number) => percent(one, 3) : seconds;
-  const told = ({ check, value: measured, low, high, miss }: CourseOf["moments"][number]) => {
+  const worded = ({ check, value: measured, low, high, miss }: CourseOf["moments"][number]) => {
     const where = `${check.time.slice(0, 16).replace("T", " ")}, ${short(check.campaign)}`;
     if (place === "") return `${where}: ${value(measured)} of the predicted, ${check.outside} of ${check.points} outside${miss ? ": off" : ""}`;
-    return `${where}: ${value(measured)}${low !== null && high !== null ? ` [${value(low)}, ${value(high)}]` : ""}, ${miss ? "outside" : "within what is tolerated"}`;
+    return `${where}: ${value(measured)}${low !== null && high !== null ? ` [${value(low)}, ${value(high)}]` : ""}, ${miss ? "outside" : "within tolerance"}`;
   };
   const table = () => ({
     columns: ["time", "campaign", "operation", "bytes", "measured_s", "measured_low_s", "measured_high_s", "predicted_s", "low_s", "high_s", "outside"],
@@ -32,14 +32,14 @@ function Course({ history, query, chosen }: { history: SentinelHistory; query: R
   });
   return (
     <Figure id="course" title="Sentinels over time"
-      about={place === "" ? "The median of measured over predicted times, by check. A check is off if most of its sentinels are outside." : `One sentinel: what each check measured, with its interval over runs, and what the version predicts. ${percent(history.tolerance)} beyond that is tolerated, as networks differ from day to day.`}
+      about={place === "" ? "The median of measured over predicted times, by check. A check is off if most of its sentinels are outside." : `One sentinel: what each check measured, with its interval over runs, and what the version predicts. ${percent(history.tolerance)} beyond that is tolerated, as networks vary from day to day.`}
       choices={<Choice label="Sentinel" name="sentinel" value={place} options={[["", "all of them"], ...all.map((one): [string, string] => [placeOf(one), placeText(one)])]} />}
       table={table}>
       <Timeline label={place === "" ? "Measured over predicted times, by check" : "A sentinel over time"} moments={of.moments} expected={of.expected} tolerance={history.tolerance}
         usual={of.expected ? undefined : { value: 1, text: "as predicted" }} missed={of.expected ? "outside" : "off: most are outside"} xName="time of the check (UTC)" format={value}
         picked={of.moments.findIndex((one) => one.check === history.checks[chosen])}
         pick={(index) => choose({ check: short(of.moments[index].check.campaign) })}
-        say={(index) => told(of.moments[index])} />
+        say={(index) => worded(of.moments[index])} />
     </Figure>
   );
 }
@@ -63,7 +63,7 @@ function BySize({ check, query }: { check: SentinelCheck; query: Record<string, 
       about={<>{check.time.slice(0, 16).replace("T", " ")} UTC, {campaignLink(check)}: {check.outside} of {count(check.points, "sentinel")} outside. The band is what the version predicts, by the 95 % intervals of its parameters.</>}
       choices={operations.length > 1 && <Choice label="Operation" name="op" value={operation} options={operations.map((one) => [one, one])} />}
       table={() => ({ columns: ["operation", "bytes", "measured_s", "measured_low_s", "measured_high_s", "predicted_s", "low_s", "high_s", "outside"], rows: check.sentinels.map((one) => [one.operation, one.bytes, one.measured_s, one.measured_low_s, one.measured_high_s, one.predicted_s, one.low_s, one.high_s, one.outside ? "outside" : ""]) })}>
-      {check.sentinels.length === 0 ? <Empty>What this check measured is not stored any more: its campaign is too old, or was deleted.</Empty>
+      {check.sentinels.length === 0 ? <Empty>The samples of this check are no longer stored: its campaign is too old, or was deleted.</Empty>
         : <Curves label={`Sentinels of ${operation} by size`} curves={curves} format={seconds} />}
     </Figure>
   );
@@ -73,8 +73,8 @@ const columns: Column<SentinelCheck>[] = [
   { name: "time (UTC)", key: (one) => one.time, cell: (one) => one.time.slice(0, 19).replace("T", " ") },
   { name: "campaign", key: (one) => short(one.campaign), cell: campaignLink },
   { name: "outside", key: (one) => one.outside / Math.max(1, one.points), cell: (one) => `${one.outside} of ${one.points}`, right: true },
-  { name: "measured of predicted", key: (one) => one.ratio, cell: (one) => percent(one.ratio), right: true },
-  { name: "verdict", key: (one) => Number(one.off), cell: (one) => (one.off ? <Badge kind="bad">off</Badge> : <Badge kind="good">holds</Badge>) },
+  { name: "measured / predicted", key: (one) => one.ratio, cell: (one) => percent(one.ratio), right: true },
+  { name: "verdict", key: (one) => Number(one.off), cell: (one) => (one.off ? <Badge kind="bad">off</Badge> : <Badge kind="good">passed</Badge>) },
   { name: "sentinels", key: (one) => one.time, cell: (one) => <button type="button" onClick={() => choose({ check: short(one.campaign) })} aria-label={`Show the check by ${short(one.campaign)}`}>Show</button> },
 ];
 
@@ -92,12 +92,12 @@ function OneVersion({ version, query, again }: { version: ModelVersion; query: R
         return (
           <>
             <div class={`state ${{ good: "good", warn: "stale", bad: "bad", none: "empty" }[kind]}`}><strong>{title}</strong> <span>{text}</span>{last && <span>Checked {ago(last.time, Date.now())}.</span>}</div>
-            {of.checks.length === 0 && <p>The server measures sentinels, blocking gets and puts of all sizes, bursts of them and transfers of many regions, by itself (<code>--sentinel-interval</code>); at once: <code>stripline model check {name}</code></p>}
+            {of.checks.length === 0 && <p>The server measures sentinels, blocking gets and puts of all sizes, bursts of them and transfers of many regions, automatically (<code>--sentinel-interval</code>). To check at once: <code>stripline model check {name}</code></p>}
             <div class="actions">
-              <Action text="Check it" role="PUBLISHER" question={`Compares what a campaign has measured with what ${name} predicts. Twice in a row off, it is stale.`}
+              <Action text="Check it" role="PUBLISHER" question={`Compares what a campaign has measured with what ${name} predicts. Two checks in a row that are off make it stale.`}
                 about={{ label: "Campaign", hint: "c12", required: true }} act={(campaign) => post(`${version.name}/check`, { campaign: `campaigns/${short(campaign)}` })} done={changed} />
               {version.labels.includes("stable") && version.stale !== "" && (
-                <Action text="Roll back" role="PUBLISHER" question={`The label stable goes back to the version of before; nodes get that.`} act={() => post(`models/${version.name.split("/")[1]}/labels/stable/rollback`)} done={changed} />
+                <Action text="Roll back" role="PUBLISHER" question="The label stable returns to the previous version, which nodes are then offered." act={() => post(`models/${version.name.split("/")[1]}/labels/stable/rollback`)} done={changed} />
               )}
             </div>
             {of.checks.length > 0 && (

@@ -32,7 +32,7 @@ test("a campaign that tunes another runtime has fields of its own", () => {
   assert.ok(fieldsOf("tcp").every(({ name }) => !name.startsWith("tune_")));
 });
 
-test("what is no number is told", () => {
+test("what is not a number is reported", () => {
   assert.equal(wrongField({ ranks: "many" }), "Ranks");
   assert.equal(wrongField({ ranks: "-1" }), "Ranks");
   assert.equal(wrongField(asked), "");

@@ -1,4 +1,4 @@
-// A campaign that may be run: what is asked for, as the address holds it, and what comes of it: pure.
+// The spec of a campaign, as the address of its page holds it, and the estimate that the server makes of it: pure.
 
 import rows from "./campaign_fields.json";
 
@@ -60,12 +60,12 @@ export function specOf(query: Record<string, string>): Partial<Spec> & Record<st
   return spec;
 }
 
-/** A field of an address that is no number where one is needed; "": none. */
+/** The label of the first field that must be a number and is not; "": there is none. */
 export function wrongField(query: Record<string, string>): string {
   return fieldsOf(query.fabric ?? "").find(({ name, unit }) => unit === "number" && !(Number(query[name] ?? 0) >= 0))?.label ?? "";
 }
 
-/** What of a campaign an address says to ask for one like it. */
+/** The part of an address that asks for a campaign like this one. */
 export function queryOf(spec: { fabric: string; effort: string }): Record<string, string> {
   const query: Record<string, string> = { fabric: spec.fabric, effort: spec.effort.toLowerCase() };
   const said = spec as unknown as Record<string, string | number | boolean | string[] | undefined>;

@@ -12,9 +12,9 @@ import { count, duration, fabricText, half, short } from "./units";
 import { Action } from "./who";
 
 const endTexts: Record<string, string> = {
-  CONVERGED: "when intervals are narrow enough", MAX_RUNS: "with the last of its runs", TIME_BUDGET: "at its limit of time", NODE_BUDGET: "at its limit of node time",
+  CONVERGED: "when intervals are narrow enough", MAX_RUNS: "after its last run", TIME_BUDGET: "at its time limit", NODE_BUDGET: "at its limit of node time",
 };
-const widthText = (width: number) => (width > 0 ? half(width) : "no width is known");
+const widthText = (width: number) => (width > 0 ? half(width) : "width not known");
 const ask = (query: Record<string, string>) => post<Estimate>("campaigns/estimate", { spec: specOf(query) });
 
 interface Budgeted { budget_s: number; estimate: Estimate }
@@ -45,9 +45,9 @@ function Budgets({ of, asked }: { of: Budgeted[]; asked: number }) {
   const read = of[at];
   return (
     <div class="plot">
-      <ul class="legend"><li><i style={{ background: "var(--c1)" }} />width of nearly all intervals</li><li><i style={{ background: "var(--c2)" }} />by the budget that is asked for</li></ul>
+      <ul class="legend"><li><i style={{ background: "var(--c1)" }} />interval width (19 of 20 points)</li><li><i style={{ background: "var(--c2)" }} />with the requested budget</li></ul>
       <svg class="picture" viewBox={`0 0 ${kWidth} ${height}`} role="application" tabindex={0} onKeyDown={move}
-        aria-label="What each budget would reach. Arrow keys read it; the button Table shows all.">
+        aria-label="Interval width by time budget. Arrow keys read values; the button Table shows all.">
         {of.map(({ budget_s, estimate }, index) => {
           const y = index * kRow;
           return (
@@ -55,7 +55,7 @@ function Budgets({ of, asked }: { of: Budgeted[]; asked: number }) {
               <rect x={0} y={y} width={kWidth} height={kRow} class="hit" />
               <text x={kNames - 12} y={y + 20} text-anchor="end">{duration(budget_s)}</text>
               <rect x={kNames} y={y + 6} width={Math.max(2, (estimate.width / most) * kPlot)} height={kRow - 12} rx={2} style={{ fill: `var(--${budget_s === asked ? "c2" : "c1"})` }} />
-              <text x={kNames + (estimate.width / most) * kPlot + 10} y={y + 20}>{widthText(estimate.width)}, {count(estimate.runs, "run")}, {duration(estimate.node_s)} of nodes</text>
+              <text x={kNames + (estimate.width / most) * kPlot + 10} y={y + 20}>{widthText(estimate.width)}, {count(estimate.runs, "run")}, {duration(estimate.node_s)} of node time</text>
             </g>
           );
         })}
@@ -74,12 +74,12 @@ function OtherBudgets({ of, query }: { of: Estimate; query: Record<string, strin
   const budgets = budgetsAround(asked);
   const others = useData(`budgets ${JSON.stringify(specOf(query))}`, () => askEach(budgets, query));
   return (
-    <Figure id="budgets" title="What other budgets would bring" about="The width of nearly all intervals (19 of 20), relative to their medians, by the limit of time. Less is better; above the width that is asked for, time is what is missing."
+    <Figure id="budgets" title="Other time budgets" about="Interval width that 19 of 20 points would reach, relative to their medians, by time budget. Lower is better; where it exceeds the requested width, the budget is too short."
       table={() => ({
         columns: ["time_budget_s", "width", "runs", "points", "seconds", "node_s", "stop_reason", "risks"],
         rows: (others.data ?? []).map(({ budget_s, estimate }) => [budget_s, estimate.width, estimate.runs, Number(estimate.points_total), estimate.seconds, estimate.node_s, estimate.stop_reason, estimate.risks.map((one) => one.kind).join(" ")]),
       })}>
-      <Show of={others} what="What other budgets would bring">{(all) => <Budgets of={all} asked={Math.round(asked)} />}</Show>
+      <Show of={others} what="The estimates for other budgets">{(all) => <Budgets of={all} asked={Math.round(asked)} />}</Show>
     </Figure>
   );
 }
@@ -88,7 +88,7 @@ function OtherBudgets({ of, query }: { of: Estimate; query: Record<string, strin
 function Start({ query }: { query: Record<string, string> }) {
   const request = useMemo(() => `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 12)}`, [JSON.stringify(specOf(query))]);
   return (
-    <Action text="Start it" question={`A campaign on ${query.fabric} is created; it measures as soon as its nodes are free.`}
+    <Action text="Start it" question={`A campaign on ${query.fabric} is created; it begins to measure as soon as nodes are free.`}
       about={{ label: "Labels", hint: "none", value: "" }}
       act={async (said) => {
         const { name } = await post<Campaign>("campaigns", { spec: specOf(query), request_id: request });
@@ -103,8 +103,8 @@ function Answer({ query }: { query: Record<string, string> }) {
   const wrong = wrongField(query);
   const ready = (query.fabric ?? "") !== "" && wrong === "";
   const estimate = useData(ready ? `estimate ${JSON.stringify(specOf(query))}` : null, () => ask(query));
-  if (wrong !== "") return <div class="state bad" role="alert"><strong>{wrong}</strong> is to be a number.</div>;
-  if (!ready) return <Empty>Nothing is asked yet: a fabric is needed.</Empty>;
+  if (wrong !== "") return <div class="state bad" role="alert"><strong>{wrong}</strong> must be a number.</div>;
+  if (!ready) return <Empty>Choose a fabric to see an estimate.</Empty>;
   const line = commandOf(query, "run");
   return (
     <>
@@ -113,20 +113,20 @@ function Answer({ query }: { query: Record<string, string> }) {
           <>
             <div class="tiles">
               <div class="tile"><b>{duration(of.seconds)}</b><span>of measuring</span></div>
-              <div class="tile"><b>{duration(of.node_s)}</b><span>of nodes, {of.spec.nodes} in the group</span></div>
-              <div class="tile"><b>{Number(of.points_total).toLocaleString("en")}</b><span>points of all runs together: {count(of.runs, "run")} of up to {of.points.toLocaleString("en")}</span></div>
-              <div class="tile"><b>{widthText(of.width)}</b><span>{of.spec.width > 0 ? `width; ${half(of.spec.width)} is asked for` : "width of nearly all intervals"}</span></div>
+              <div class="tile"><b>{duration(of.node_s)}</b><span>of node time, on {count(of.spec.nodes, "node")}</span></div>
+              <div class="tile"><b>{Number(of.points_total).toLocaleString("en")}</b><span>points in all: {count(of.runs, "run")} of up to {count(of.points, "point")}</span></div>
+              <div class="tile"><b>{widthText(of.width)}</b><span>{of.spec.width > 0 ? `interval width; ${half(of.spec.width)} requested` : "interval width (19 of 20 points)"}</span></div>
             </div>
             <p class="lead">
-              It ends {endTexts[of.stop_reason] ?? of.stop_reason}. {of.based_on === "" ? "No campaign like it is known: points are taken to last as long as the plan allows." : <>Told by the pace and the intervals of <a href={`#/campaigns/${short(of.based_on)}`}>{short(of.based_on)}</a>, the last one like it.</>}
+              It ends {endTexts[of.stop_reason] ?? of.stop_reason}. {of.based_on === "" ? "There is no similar campaign: every point is assumed to take as long as the plan allows." : <>The estimate is derived from the pace and the intervals of <a href={`#/campaigns/${short(of.based_on)}`}>{short(of.based_on)}</a>, the most recent similar campaign.</>}
             </p>
-            {of.risks.length === 0 ? <div class="state good">Nothing speaks against it.</div>
+            {of.risks.length === 0 ? <div class="state good">No risk was found.</div>
               : <ul class="notices" aria-label="Risks">{of.risks.map((one) => <li key={`${one.kind} ${one.message}`} class={one.kind === "NO_RESULT" ? "bad" : "warn"}><b>{one.kind.toLowerCase().replaceAll("_", " ")}</b> <span>{one.message}</span></li>)}</ul>}
             {!tunes(of.spec.fabric) && <OtherBudgets of={of} query={query} />}
           </>
         )}
       </Show>
-      <h3>To start it</h3>
+      <h3>Start</h3>
       <div class="actions">
         <Start query={query} />
       </div>
@@ -141,7 +141,7 @@ export function EstimatePage({ query }: { query: Record<string, string> }) {
   return (
     <>
       <h1>Start or estimate a campaign</h1>
-      <p class="lead">What measuring would take, how well points would be known, and what speaks against it. Nothing is started before you say so.</p>
+      <p class="lead">How long a campaign would take, how narrow its intervals would become, and what its risks are. No campaign starts until you confirm.</p>
       <Show of={nodes} what="The nodes">
         {(all) => {
           const fabrics = [...new Set(all.flatMap((one) => one.fabrics))].filter((one) => !holdsSettings(one)).sort();
@@ -149,7 +149,7 @@ export function EstimatePage({ query }: { query: Record<string, string> }) {
           const asked: Record<string, string> = { ...query, fabric: query.fabric ?? fabrics[0] };
           return (
             <div class="asked">
-              <form class="figure question" aria-label="What is asked for" onSubmit={(event) => event.preventDefault()}>
+              <form class="figure question" aria-label="The campaign" onSubmit={(event) => event.preventDefault()}>
                 <div class="field">
                   <label for="field-fabric">Fabric</label>
                   <select id="field-fabric" value={asked.fabric} onChange={(event) => choose({ fabric: event.currentTarget.value })}>

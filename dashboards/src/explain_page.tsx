@@ -21,7 +21,7 @@ function Field({ of, value, change }: { of: Option; value: string; change: (valu
   const common = { id, "aria-describedby": `${id}-help`, required: of.required };
   return (
     <div class="field">
-      <label for={id}><code>{label}</code>{of.required && <span class="quiet"> needed</span>}</label>
+      <label for={id}><code>{label}</code>{of.required && <span class="quiet"> required</span>}</label>
       {of.unit === "flag" ? <input {...common} type="checkbox" checked={value === "true"} onChange={(event) => change(event.currentTarget.checked ? "true" : "")} />
         : of.unit === "choice" ? (
           <select {...common} value={value || usual} onChange={(event) => change(event.currentTarget.value === usual ? "" : event.currentTarget.value)}>
@@ -41,8 +41,8 @@ function Fields({ of, asked, change }: { of: Option[]; asked: Asked; change: (na
 
 function Form({ command, asked, paths, change }: { command: Command; asked: Asked; paths: string[]; change: (name: string, value: string) => void }) {
   const kinds: [title: string, options: Option[]][] = [
-    ["More about it", command.options.filter((one) => !one.required && !one.surroundings)],
-    ["What it happens among", command.options.filter((one) => one.surroundings)],
+    ["Optional", command.options.filter((one) => !one.required && !one.surroundings)],
+    ["Surroundings", command.options.filter((one) => one.surroundings)],
   ];
   return (
     <form class="question" aria-label={`What is asked of a ${command.command}`} onSubmit={(event) => event.preventDefault()}>
@@ -63,7 +63,7 @@ function Answer({ command, model, version, asked }: { command: Command; model: s
   const path = `models/${model}/versions/${version}/explain/${command.command}?${new URLSearchParams(asked)}`;
   const explanation = useData(missing.length > 0 ? null : path, (signal) => get<Explanation>(path, signal));
   const line = commandLine(command, `${model}@${version}`, asked);
-  if (missing.length > 0) return <Empty>It is not asked yet: <code>{missing[0].option}</code> is needed.</Empty>;
+  if (missing.length > 0) return <Empty><code>{missing[0].option}</code> is required.</Empty>;
   return (
     <>
       <Show of={explanation} what="The decision">{(of) => <Explained of={of} baseline={command.baseline} />}</Show>
@@ -89,11 +89,11 @@ export function ExplainPage({ path, query }: { path: string[]; query: Record<str
   return (
     <>
       <h1>Explain a decision</h1>
-      <p class="lead">What the planners of the runtime would do with a model, and why: every alternative with its predicted time, and the margin that a gain must exceed.</p>
-      <Show of={questions} what="What may be asked">
+      <p class="lead">What the planners of the runtime decide by a model, and why: every alternative with its predicted time, and the margin that a gain must exceed.</p>
+      <Show of={questions} what="The questions">
         {({ commands }) => (
           <Show of={models} what="The models">
-            {(all) => (all.length === 0 ? <Empty>No model yet, and without one nothing is decided. A campaign makes one: <code>stripline campaign run --fabric tcp</code></Empty> : (
+            {(all) => (all.length === 0 ? <Empty>No model yet; decisions need one. A campaign makes one: <code>stripline campaign run --fabric tcp</code></Empty> : (
               <Show of={versions} what="The versions">
                 {(each) => {
                   if (!version || !model || !command) return <Empty>This model has no version.</Empty>;
@@ -104,7 +104,7 @@ export function ExplainPage({ path, query }: { path: string[]; query: Record<str
                       <div class="filters">
                         <Select label="Model" value={short(model.name)} options={all.map((one) => [short(one.name), `${short(one.name)} (${one.fabric})`])} set={(value) => go(`${value}/${command.command}`, asked)} />
                         <Select label="Version" value={short(version.name)} options={each.map((one) => [short(one.name), `${short(one.name)}${one.withdrawn ? ", withdrawn" : ""}`])} set={(value) => go(`${short(model.name)}@${value}/${command.command}`, asked)} />
-                        <Select label="Of" value={command.command} options={commands.map((one) => [one.command, one.command])} set={(value) => { setRound(round + 1); go(`${name}/${value}`); }} />
+                        <Select label="Decision" value={command.command} options={commands.map((one) => [one.command, one.command])} set={(value) => { setRound(round + 1); go(`${name}/${value}`); }} />
                         <button type="button" onClick={() => { setRound(round + 1); go(`${name}/${command.command}`); }}>Example</button>
                         <span class="quiet">{command.help}</span>
                       </div>

@@ -11,7 +11,7 @@ const kWidth = 760;
 const kRow = 38;
 const kRight = 190;
 
-const kindTexts = { taken: "taken", baseline: "the baseline", other: "considered", bound: "takes at least so long: not considered further" };
+const kindTexts = { taken: "taken", baseline: "the baseline", other: "considered", bound: "pruned: takes at least this long" };
 
 function Picture({ rows, margin_s }: { rows: Row[]; margin_s?: number }) {
   const [at, setAt] = useState(-1);
@@ -29,7 +29,7 @@ function Picture({ rows, margin_s }: { rows: Row[]; margin_s?: number }) {
   const kinds = (["taken", "baseline", "other", "bound"] as const).filter((kind) => shown.some((row) => row.kind === kind));
   return (
     <div class="plot">
-      <ul class="legend">{kinds.map((kind) => <li key={kind}><i class={`way ${kind}`} />{kindTexts[kind]}</li>)}{margin_s !== undefined && <li><i class="way margin" />a plan must take less than this</li>}</ul>
+      <ul class="legend">{kinds.map((kind) => <li key={kind}><i class={`plan ${kind}`} />{kindTexts[kind]}</li>)}{margin_s !== undefined && <li><i class="plan margin" />a plan must take less than this</li>}</ul>
       <svg class="picture alternatives" viewBox={`0 0 ${kWidth} ${height}`} role="application" tabindex={0} onKeyDown={move}
         aria-label="Predicted times of what was considered, with their intervals. Arrow keys read them; the button Table shows all.">
         {shown.map((row, index) => {
@@ -37,7 +37,7 @@ function Picture({ rows, margin_s }: { rows: Row[]; margin_s?: number }) {
           return (
             <g key={index} class={`row${index === at ? " at" : ""}`} onMouseEnter={() => setAt(index)}>
               <rect x={0} y={y} width={kWidth} height={kRow} class="hit" />
-              <rect x={0} y={y + 19} width={Math.max(1, x(row.at_s))} height={12} class={`way ${row.kind}`} />
+              <rect x={0} y={y + 19} width={Math.max(1, x(row.at_s))} height={12} class={`plan ${row.kind}`} />
               {row.low_s !== undefined && (
                 <path class="whisker" d={`M${x(row.low_s)} ${y + 20}v10M${x(row.low_s)} ${y + 25}H${Math.max(x(row.low_s) + 1, x(row.high_s!))}M${Math.max(x(row.low_s) + 1, x(row.high_s!))} ${y + 20}v10`} />
               )}
@@ -53,7 +53,7 @@ function Picture({ rows, margin_s }: { rows: Row[]; margin_s?: number }) {
         ))}
         {margin_s !== undefined && <text x={x(margin_s)} y={height - 5} text-anchor={x(margin_s) > 120 ? "middle" : "start"} class="axis">{seconds(margin_s, 4)}: the margin</text>}
       </svg>
-      {rows.length > shown.length && <p class="quiet">And {rows.length - shown.length} others, up to {seconds(rows[rows.length - 1].at_s)}; the table has all.</p>}
+      {rows.length > shown.length && <p class="quiet">{rows.length - shown.length} more, up to {seconds(rows[rows.length - 1].at_s)}, are in the table.</p>}
       <output aria-live="polite">
         {said
           ? `${said.text}: ${said.kind === "bound" ? "at least " : ""}${seconds(said.at_s, 4)}${said.low_s === undefined ? "" : ` [${seconds(said.low_s, 4)}, ${seconds(said.high_s!, 4)}]`}, ${kindTexts[said.kind].split(":")[0]}`
@@ -79,7 +79,7 @@ export function Explained({ of, baseline }: { of: Explanation; baseline: string 
             ["predicted", seconds(plan.predicted_s, 4)],
             ...(compared ? [[`${baseline ?? "the baseline"}`, seconds(plan.baseline_s!, 4)], ["predicted gain", gain > 0 ? `${percent(gain)}, at least ${percent(Math.max(0, plan.gain_low ?? 0))}` : "none"], ["margin that a gain must exceed", percent(minimum)]] as [string, string][] : []),
           ]} />
-          <Figure id="alternatives" title="Alternatives, the fastest first" about="What each is predicted to take; whiskers have all parameters at the ends of their 95 % intervals."
+          <Figure id="alternatives" title="Alternatives, the fastest first" about="Predicted times. Whiskers: all parameters at the ends of their 95 % intervals."
             table={() => ({ columns: ["way", "predicted_s", "low_s", "high_s", "kind"], rows: rows.map((row) => [row.text, row.at_s, row.low_s ?? null, row.high_s ?? null, kindTexts[row.kind].split(":")[0]]) })}>
             <Picture rows={rows} margin_s={compared && minimum > 0 ? plan.baseline_s! * (1 - minimum) : undefined} />
           </Figure>
@@ -87,7 +87,7 @@ export function Explained({ of, baseline }: { of: Explanation; baseline: string 
       )}
       {risks.length > 0 && (
         <details>
-          <summary>What errors of the model's parameters may take from the gain</summary>
+          <summary>How much of the gain errors of the model's parameters may cost</summary>
           <Facts of={risks.map((one) => [`${one.source}${one.of_baseline ? ", of the baseline" : ""}`, percent(one.gain_loss)])} />
         </details>
       )}

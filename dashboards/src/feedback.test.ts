@@ -14,7 +14,7 @@ test("runs of one place are one mean, by their executions", () => {
   assert.ok(Math.abs(one.saved_s - 32 * 1.375e-3) < 1e-12);
 });
 
-test("what was never done the simple way has no gain", () => {
+test("what was never done as the baseline has no gain", () => {
   const [one] = gainsByPlace([run(place({ simple: "0", simple_s: 0 }))]);
   assert.equal(one.gain, null);
   assert.equal(one.saved_s, 0);

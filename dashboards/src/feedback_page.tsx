@@ -1,4 +1,4 @@
-// What production gains by a version, place by place, as its runs have reported.
+// Gains of a version in production, place by place, as runs have reported them.
 import { useMemo, useState } from "preact/hooks";
 import { getAll } from "./api";
 import { Empty, Show, useData } from "./data";
@@ -11,7 +11,7 @@ import { ago, count, percent, seconds, short } from "./units";
 import { nameOf } from "./version_name";
 import { VersionPage } from "./versions";
 
-const told = (value: number | null) => (value === null ? "–" : seconds(value));
+const worded = (value: number | null) => (value === null ? "–" : seconds(value));
 const kRow = 26;
 const kNames = 380;
 const kWidth = 900;
@@ -22,7 +22,7 @@ const kMostRows = 40;
 function Gains({ of, programs }: { of: PlaceGain[]; programs: number }) {
   const [at, setAt] = useState(-1);
   const shown = of.filter((one) => one.gain !== null).slice(0, kMostRows);
-  if (shown.length === 0) return <Empty>No place was done both ways, so nothing is known of what it gains: guards compare both now and then.</Empty>;
+  if (shown.length === 0) return <Empty>No decision has been compared with the baseline yet, so no gain is known: guards compare the two from time to time.</Empty>;
   const low = Math.max(-1, Math.min(0, ...shown.map((one) => one.gain!)));
   const high = Math.max(0.05, ...shown.map((one) => one.gain!));
   const x = (gain: number) => kNames + ((Math.max(low, gain) - low) / (high - low)) * kPlot;
@@ -36,7 +36,7 @@ function Gains({ of, programs }: { of: PlaceGain[]; programs: number }) {
   const said = shown[at];
   return (
     <div class="plot">
-      <ul class="legend"><li><i style={{ background: "var(--good)" }} />less time than the simple way</li><li><i style={{ background: "var(--bad)" }} />more</li></ul>
+      <ul class="legend"><li><i style={{ background: "var(--good)" }} />less time than the baseline</li><li><i style={{ background: "var(--bad)" }} />more time</li></ul>
       <svg class="picture" viewBox={`0 0 ${kWidth} ${height}`} role="application" tabindex={0} onKeyDown={move}
         aria-label="Gains by place of a program. Arrow keys read them; the button Table shows all.">
         {ticksOf(low, high).map((tick) => (
@@ -59,7 +59,7 @@ function Gains({ of, programs }: { of: PlaceGain[]; programs: number }) {
         })}
       </svg>
       <output aria-live="polite">{said
-        ? `${said.program}, ${said.place}, ${said.what}: ${said.choice}: ${told(said.measured_s)} for ${told(said.simple_s)} the simple way (${percent(said.gain!)} less), predicted ${told(said.predicted_s)}, ${count(said.executions, "execution")} in ${count(said.runs, "run")}${said.demoted > 0 ? `, given up in ${said.demoted}` : ""}`
+        ? `${said.program}, ${said.place}, ${said.what}: ${said.choice}: ${worded(said.measured_s)}, ${worded(said.simple_s)} by the baseline (${percent(said.gain!)} less), predicted ${worded(said.predicted_s)}, ${count(said.executions, "execution")} in ${count(said.runs, "run")}${said.demoted > 0 ? `, given up in ${said.demoted}` : ""}`
         : "Move over the picture, or use the arrow keys, to read values."}</output>
     </div>
   );
@@ -69,20 +69,20 @@ const columns: Column<PlaceGain>[] = [
   { name: "program", key: (one) => one.program, cell: (one) => one.program || "–" },
   { name: "place", key: (one) => one.place, cell: (one) => <code>{one.place}</code> },
   { name: "what", key: (one) => one.what, cell: (one) => one.what },
-  { name: "decision", key: (one) => one.choice, cell: (one) => <>{one.choice} {one.demoted > 0 && <Badge kind="warn" title="The guard found that it did not keep its promise">given up in {count(one.demoted, "run")}</Badge>}</> },
+  { name: "decision", key: (one) => one.choice, cell: (one) => <>{one.choice} {one.demoted > 0 && <Badge kind="warn" title="The guard measured that it was slower than the baseline">given up in {count(one.demoted, "run")}</Badge>}</> },
   { name: "executions", key: (one) => one.executions, cell: (one) => one.executions.toLocaleString("en"), right: true },
-  { name: "predicted", key: (one) => one.predicted_s ?? 0, cell: (one) => told(one.predicted_s), right: true },
-  { name: "measured", key: (one) => one.measured_s ?? 0, cell: (one) => told(one.measured_s), right: true },
-  { name: "simple way", key: (one) => one.simple_s ?? 0, cell: (one) => told(one.simple_s), right: true },
+  { name: "predicted", key: (one) => one.predicted_s ?? 0, cell: (one) => worded(one.predicted_s), right: true },
+  { name: "measured", key: (one) => one.measured_s ?? 0, cell: (one) => worded(one.measured_s), right: true },
+  { name: "baseline", key: (one) => one.simple_s ?? 0, cell: (one) => worded(one.simple_s), right: true },
   { name: "gain", key: (one) => one.gain ?? -9, cell: (one) => (one.gain === null ? "–" : percent(one.gain)), right: true },
 ];
 
 const runColumns: Column<Feedback>[] = [
-  { name: "came", key: (one) => -Date.parse(one.time), cell: (one) => ago(one.time, Date.now()) },
+  { name: "received", key: (one) => -Date.parse(one.time), cell: (one) => ago(one.time, Date.now()) },
   { name: "program", key: (one) => one.program, cell: (one) => one.program || "–" },
   { name: "network", key: (one) => one.fabric, cell: (one) => one.fabric },
   { name: "ranks", key: (one) => one.ranks, cell: (one) => one.ranks, right: true },
-  { name: "took", key: (one) => one.elapsed_s, cell: (one) => seconds(one.elapsed_s), right: true },
+  { name: "duration", key: (one) => one.elapsed_s, cell: (one) => seconds(one.elapsed_s), right: true },
   { name: "places", key: (one) => one.places.length, cell: (one) => `${one.places.length}${Number(one.places_left_out) > 0 ? ` of ${one.places.length + Number(one.places_left_out)}` : ""}`, right: true },
   { name: "sent by", key: (one) => one.sender, cell: (one) => short(one.sender) },
 ];
@@ -96,11 +96,11 @@ function Reported({ all, query }: { all: Feedback[]; query: Record<string, strin
   return (
     <>
       <p class="lead">
-        {count(runs.length, "run")} reported {count(sum.places, "decision")} at their places. {sum.compared === 0 ? "None was done both ways, so that gains are not known yet." : `Of ${sum.compared.toLocaleString("en")} that were done both ways, ${sum.better.toLocaleString("en")} take less time; in all ${sum.saved_s >= 0 ? "saved" : "lost"} ${seconds(Math.abs(sum.saved_s))}.`}{" "}
-        {sum.demoted > 0 && `Guards gave up ${count(sum.demoted, "decision")}, and went on the simple way.`}
+        {count(runs.length, "run")} reported {count(sum.places, "decision")} at their places. {sum.compared === 0 ? "None has been compared with the baseline, so no gain is known yet." : `Of ${sum.compared.toLocaleString("en")} that were compared with the baseline, ${sum.better.toLocaleString("en")} took less time; ${seconds(Math.abs(sum.saved_s))} ${sum.saved_s >= 0 ? "saved" : "lost"} in all.`}{" "}
+        {sum.demoted > 0 && `Guards gave up ${count(sum.demoted, "decision")} and returned to the baseline.`}
       </p>
       {programs.length > 1 && <div class="filters"><Choice label="Program" name="program" value={program} options={[["", "all"], ...programs.map((one): [string, string] => [one, one])]} /></div>}
-      <Figure id="gains" title="Gains by place" about={`By how much less time an execution takes than the simple way, as guards have compared both; the time saved in all. What changes most comes first${places.length > kMostRows ? `, the first ${kMostRows}; the table has all` : ""}.`}
+      <Figure id="gains" title="Gains by place" about={`Share of the baseline's time that an execution saves, as guards have compared the two, and the time saved in all. The largest changes first${places.length > kMostRows ? `: ${kMostRows} in the picture, all in the table` : ""}.`}
         table={() => ({
           columns: ["program", "place", "what", "choice", "runs", "executions", "as_chosen", "predicted_s", "measured_s", "simple_s", "gain", "saved_s", "demoted_runs"],
           rows: places.map((one) => [one.program, one.place, one.what, one.choice, one.runs, one.executions, one.as_chosen, one.predicted_s, one.measured_s, one.simple_s, one.gain, one.saved_s, one.demoted]),
@@ -120,7 +120,7 @@ function OneVersion({ version, query }: { version: ModelVersion; query: Record<s
   return (
     <Show of={feedback} what="What runs have reported">
       {(all) => (all.length === 0
-        ? <Empty>No run has reported what it saw of {nameOf(version.name)}. Let one do so: <code>stripline run --report agent</code>, or with a file and <code>stripline feedback send FILE</code></Empty>
+        ? <Empty>No run has reported on {nameOf(version.name)} yet. Runs report with <code>stripline run --report agent</code>, or write a file for <code>stripline feedback send FILE</code></Empty>
         : <Reported all={all} query={query} />)}
     </Show>
   );

@@ -31,7 +31,7 @@ function shared(): Link {
 let number = 0;
 const tab = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
 
-/** Calls `tell` for each event of a campaign from the first on, until `signal`. Of streams that break it tells "broken", and goes on. */
+/** Calls `tell` for each event of a campaign from the first on, until `signal`. A stream that breaks is reported as "broken", and opened again. */
 export function followCampaign(campaign: string, signal: AbortSignal, tell: (news: News) => void): void {
   if (report) {
     get<CampaignEvent[]>(`campaigns/${campaign}/events`).then((all) => {

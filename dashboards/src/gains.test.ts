@@ -14,16 +14,16 @@ test("only loops that are tuned count, by what is sure, and all that were asked 
 
 test("measured gains come largest first, of an operation the largest", () => {
   const file = { collective: { rules: [{ operation: "scan", gain: { value: 0.1 } }, { operation: "scan", gain: { value: 0.3 } }, { operation: "reduce" }] }, rma: { put_combining: { gain: { value: 0.25 } } } } as unknown as ModelFile;
-  assert.deepEqual(gainsOf(file, null), { loops: null, measured: [{ what: "scan, at best", gain: 0.3 }, { what: "small puts that travel together", gain: 0.25 }] });
+  assert.deepEqual(gainsOf(file, null), { loops: null, measured: [{ what: "scan, at best", gain: 0.3 }, { what: "small puts that are combined", gain: 0.25 }] });
 });
 
 test("nothing is claimed of a version that failed, lost, is stale or was not judged", () => {
   const version = (more: Partial<ModelVersion>) => ({ withdrawn: "", failed: "", lost: "", stale: "", unjudged: "", ...more } as ModelVersion);
   assert.equal(silence(version({})), null);
-  assert.match(silence(version({ failed: "the mean error is 567 %" }))!, /failed its validation: the mean error is 567 %/);
+  assert.match(silence(version({ failed: "the mean error is 567 %" }))!, /Validation failed: the mean error is 567 %/);
   assert.match(silence(version({ lost: "2 places", stale: "runs" }))!, /lost time/);
   assert.match(silence(version({ stale: "twice off" }))!, /Stale/);
   assert.match(silence(version({ unjudged: "0 decisions" }))!, /Not judged/);
-  assert.match(silence(version({ state: "FITTED" }))!, /Nothing has validated it/);
+  assert.match(silence(version({ state: "FITTED" }))!, /Not validated/);
   assert.equal(silence(version({ state: "VALIDATED" })), null);
 });

@@ -11,11 +11,11 @@ export interface Gains {
 /** Why nothing is claimed of a version, gravest first; null: what it gains may be shown. */
 export function silence(version: ModelVersion): string | null {
   if (version.withdrawn) return `Withdrawn: ${version.withdrawn}.`;
-  if (version.failed) return `It failed its validation: ${version.failed}.`;
+  if (version.failed) return `Validation failed: ${version.failed}.`;
   if (version.lost) return `Runs lost time with it: ${version.lost}.`;
   if (version.stale) return `Stale: ${version.stale}.`;
-  if (version.state === "FITTED" && !version.unjudged) return "Nothing has validated it, so nothing is claimed of it.";
-  if (version.unjudged) return `Not judged, so nothing is claimed of it: ${version.unjudged}.`;
+  if (version.state === "FITTED" && !version.unjudged) return "Not validated, so no gain is shown.";
+  if (version.unjudged) return `Not judged, so no gain is shown: ${version.unjudged}.`;
   return null;
 }
 
@@ -36,7 +36,7 @@ export function gainsOf(file: ModelFile, loops: Decisions | null): Gains {
   }
   for (const [operation, gained] of best) measured.push({ what: `${operation.replaceAll("_", " ")}, at best`, gain: gained });
   const single = (file.rma ?? {}) as Record<string, Record<string, unknown>>;
-  for (const [name, text] of [["put_combining", "small puts that travel together"], ["buffered_put", "buffered puts"], ["atomic", "atomics as messages"]] as const) {
+  for (const [name, text] of [["put_combining", "small puts that are combined"], ["buffered_put", "buffered puts"], ["atomic", "atomic operations as messages"]] as const) {
     const gained = gain(single[name]?.gain);
     if (gained !== null) measured.push({ what: text, gain: gained });
   }

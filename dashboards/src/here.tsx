@@ -25,7 +25,7 @@ export function Badge({ kind, children, title }: { kind: "good" | "warn" | "bad"
 }
 
 const stateKinds: Record<string, "good" | "warn" | "bad" | "busy" | "plain"> = {
-  IDLE: "good", BUSY: "busy", OFFLINE: "bad", QUEUED: "warn", RUNNING: "busy", FITTING: "busy",
+  IDLE: "good", MEASURING: "busy", INSTALLING: "busy", OFFLINE: "bad", QUEUED: "warn", RUNNING: "busy", FITTING: "busy",
   PAUSED: "warn", DRAINING: "warn", SUCCEEDED: "good", FAILED: "bad", CANCELLED: "plain",
   PENDING: "plain", ACTIVE: "busy", FINISHED: "good",
 };
@@ -54,7 +54,7 @@ export function Choice({ name, ...rest }: { label: string; name: string; value: 
 export function CopyText({ text, children }: { text: string; children: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    // There is no clipboard for pages by plain text from other machines: people take the text by hand there.
+    // Browsers give no clipboard to pages by plain HTTP from other machines: there the text is shown, to be copied by hand.
     if (navigator.clipboard) await navigator.clipboard.writeText(text).catch(() => prompt("Copy", text));
     else prompt("Copy", text);
     setCopied(true);
@@ -63,7 +63,7 @@ export function CopyText({ text, children }: { text: string; children: string })
   return <button type="button" onClick={copy}>{copied ? "Copied" : children}</button>;
 }
 
-/** `share` from 0 to 1; 100 % is said only when it is so. */
+/** `share` from 0 to 1, rounded down: 100 % is shown only when all is done. */
 export function Progress({ share, label }: { share: number; label: string }) {
   return (
     <span class="progress">

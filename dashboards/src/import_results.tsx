@@ -1,4 +1,4 @@
-// What a plan has brought where no server is reached: its file becomes a campaign.
+// Results that were measured where no server can be reached: their file becomes a campaign.
 import { useContext, useState } from "preact/hooks";
 import { ApiError, post } from "./api";
 import { mayAct } from "./roles";
@@ -7,7 +7,7 @@ import { partsOf } from "./upload";
 import { percent, short } from "./units";
 import { Who } from "./who";
 
-// A large file has more parts than a caller may send at once: who is asked to wait waits.
+// A large file has more parts than a caller may send at once: the page waits when the server asks it to.
 const kPatience_s = 60;
 
 async function sendPart(part: object): Promise<Campaign> {
@@ -57,12 +57,12 @@ export function ImportResults({ done }: { done: () => void }) {
   if (!asking) return <div class="actions"><button type="button" class="acts" onClick={() => setAsking(true)}>Import results</button></div>;
   return (
     <form class="action" onSubmit={submit} aria-label="Import results">
-      <p>The file that <code>stripline campaign run-plan</code> has written where no server is reached becomes a campaign, and its model is fitted. The same file again is the same campaign.</p>
+      <p>A file that <code>stripline campaign run-plan</code> wrote where no server can be reached becomes a campaign, and a model is fitted to it. A file that is imported twice becomes one campaign.</p>
       <label class="choice"><span>File</span><input type="file" name="file" required /></label>
       {problem !== "" && <p class="problem" role="alert">{problem}</p>}
       <div class="buttons">
         <button type="submit" class="grave" disabled={share !== undefined}>{share === undefined ? "Import" : `Sent: ${percent(share, 2)}`}</button>
-        <button type="button" disabled={share !== undefined} onClick={() => { setAsking(false); setProblem(""); }}>Leave it</button>
+        <button type="button" disabled={share !== undefined} onClick={() => { setAsking(false); setProblem(""); }}>Dismiss</button>
       </div>
     </form>
   );

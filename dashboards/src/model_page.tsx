@@ -1,4 +1,4 @@
-// One model: what it says of the network, how well that is known, and what follows from it.
+// One model: its network parameters, how precise they are, and the decisions that follow from them.
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { get, getAll } from "./api";
@@ -21,9 +21,9 @@ import { ago, bytes, count, fabricText, percent, seconds, short } from "./units"
 import { tunedModels, VersionBadges, type TunedModel } from "./versions";
 
 const quantityTexts: Record<Quantity, string> = {
-  blocking: "one operation, waited for: o + 2L + G·S + r (a message: o + L + G·S + r)",
-  stream: "an operation of a long stream: max(o + r, g + G·S)",
-  issue: "the processor's time to issue one: o",
+  blocking: "one blocking operation: o + 2L + G·S + r (a message: o + L + G·S + r)",
+  stream: "one operation of a long stream: max(o + r, g + G·S)",
+  issue: "the processor's time to issue an operation: o",
 };
 
 const kNoPoints: Point[] = [];
@@ -41,8 +41,8 @@ function useSamples(file: ModelFile | undefined): { points: Point[]; coming: boo
 // Samples of what the curve shows exist for single operations through the fabric.
 function samplesOf(points: Point[], path: string, operation: Operation): Point[] {
   const experiment = path === "inter-node" ? "micro.latency" : "micro.node_latency";
-  const way = path === "intra-node-cma" ? "cma" : "mapped";
-  return points.filter((point) => point.experiment === experiment && point.variant === operation && point.median !== null && (path === "inter-node" || point.params.same_node === way))
+  const sameNode = path === "intra-node-cma" ? "cma" : "mapped";
+  return points.filter((point) => point.experiment === experiment && point.variant === operation && point.median !== null && (path === "inter-node" || point.params.same_node === sameNode))
     .sort((a, b) => Number(a.params.bytes) - Number(b.params.bytes));
 }
 
@@ -83,7 +83,7 @@ function NetworkFigures({ file, query, points, coming }: { file: ModelFile; quer
   return (
     <>
       <Figure id="network" title="Time by size" table={() => table(curves)}
-        about={<>{quantityTexts[quantityShown]}. Bands have all parameters at the ends of their 95 % intervals; dots are medians over runs.</>}
+        about={<>{quantityTexts[quantityShown]}. Bands: all parameters at the ends of their 95 % intervals. Dots: medians over runs.</>}
         choices={<>
           {paths.length > 1 && <Choice label="Path" name="path" value={path} options={paths.map((one) => [one, one])} />}
           <Choice label="Operation" name="op" value={query.op ?? ""} options={[["", "all"], ...operations.map((one): [string, string] => [one, one === "am" ? "message (am)" : one])]} />
@@ -94,7 +94,7 @@ function NetworkFigures({ file, query, points, coming }: { file: ModelFile; quer
       </Figure>
       {coming && <section class="figure coming" id="residuals" aria-label="Residuals"><div class="state loading" role="status" aria-label="Loading the samples"><i /><i /><i /></div></section>}
       {residuals.length > 0 && (
-        <Figure id="residuals" title="Residuals" about="Measured over modelled time of one operation, less one: what the model does not explain." table={() => table(residuals)}>
+        <Figure id="residuals" title="Residuals" about="Measured over modelled time of one operation, minus one: what the model does not explain." table={() => table(residuals)}>
           <Curves label="Residuals by size" curves={residuals} format={(value) => percent(value, 2)} logY={false} zero height={220} />
         </Figure>
       )}
@@ -103,13 +103,16 @@ function NetworkFigures({ file, query, points, coming }: { file: ModelFile; quer
 }
 
 function Intervals({ file, query }: { file: ModelFile; query: Record<string, string> }) {
-  const sections = ["network", "compute", "strip", "pack", "vis", "update", "shared_update", "bulk", "collective", "rma", "service_levels"].filter((name) => file[name] !== undefined);
+  // As people read about them; then whatever else has parameters.
+  const known = ["network", "compute", "strip", "pack", "vis", "update", "shared_update", "bulk", "collective", "rma", "service_levels"];
+  const others = Object.keys(file).filter((name) => !known.includes(name) && parameters(file[name]).length > 0);
+  const sections = [...known, ...others].filter((name) => file[name] !== undefined);
   const section = sections.includes(query.section) ? query.section : sections[0];
   const all = useMemo(() => parameters(file[section]), [file, section]);
   const shown = useMemo(() => (all.length <= 40 ? all : [...all].sort((a, b) => relativeWidth(b.parameter) - relativeWidth(a.parameter)).slice(0, 40)), [all]);
   return (
-    <Figure id="intervals" title="How well parameters are known"
-      about={`95 % intervals relative to the values${all.length > shown.length ? `, the 40 widest of ${all.length}; the table has all` : ""}. Wider than ± 25 % is marked.`}
+    <Figure id="intervals" title="Precision of the parameters"
+      about={`95 % intervals relative to the values${all.length > shown.length ? `, the 40 widest of ${all.length}; the table has all` : ""}. Intervals wider than ± 25 % are marked.`}
       choices={<Choice label="Section" name="section" value={section} options={sections.map((one) => [one, `${one.replaceAll("_", " ")} (${parameters(file[one]).length})`])} />}
       table={() => ({ columns: ["parameter", "value", "low", "high", "unit", "runs", "samples", "method"], rows: all.map(({ name, parameter }) => [name, parameter.value, ...parameter.ci, parameter.unit, parameter.runs, parameter.samples, parameter.method]) })}>
       <Forest of={shown} />
@@ -118,10 +121,10 @@ function Intervals({ file, query }: { file: ModelFile; query: Record<string, str
 }
 
 function Provenance({ file, version }: { file: ModelFile; version: ModelVersion }) {
-  const matches = { hard: "must agree", soft: "warned of", ignore: "noted" };
+  const matches = { hard: "must match", soft: "warning if it differs", ignore: "for information" };
   return (
     <section class="figure" aria-labelledby="provenance-title" id="provenance">
-      <header><div><h2 id="provenance-title">Where it comes from</h2><p>What was measured, on what machine, and who may load it.</p></div></header>
+      <header><div><h2 id="provenance-title">Provenance</h2><p>What was measured, on which machine, and which machines may load the model.</p></div></header>
       {version.summary !== "" && <p>{version.summary}</p>}
       <Facts of={[
         ["campaigns", file.provenance.campaigns.map((name, index) => <>{index > 0 && ", "}{!report || name in report.answers ? <a href={`#/${name}`}>{short(name)}</a> : short(name)}</>)],
@@ -150,7 +153,7 @@ function OneModel({ model, versions, query, again }: { model: Model; versions: M
         {(content) => (
           <>
             <Contents of={[...(report ? [] : [["publishing", "Production"] as [string, string]]), ["network", "Time by size"], ["residuals", "Residuals"], ["loop", "Loops"], ["call", "Transfers of many regions"],
-              ...(content.collective?.rules.length ? [["collectives", "Collectives"] as [string, string]] : []), ["intervals", "Parameters"], ["provenance", "Where it comes from"]]} />
+              ...(content.collective?.rules.length ? [["collectives", "Collectives"] as [string, string]] : []), ["intervals", "Parameters"], ["provenance", "Provenance"]]} />
             {!report && <Publishing of={version} again={again} />}
             <NetworkFigures file={content} query={query} points={points} coming={coming} />
             <Show of={questions} what="What may be asked">
@@ -162,7 +165,7 @@ function OneModel({ model, versions, query, again }: { model: Model; versions: M
               )}
             </Show>
             {content.collective && content.collective.rules.length > 0 && (
-              <Figure id="collectives" title="Collectives by size" about="Which algorithm a collective takes. Pale: the default; else by how much less time that is, as it was measured."
+              <Figure id="collectives" title="Collectives by size" about="Which algorithm a collective uses at each size. Pale: the default. The other bars name the share of the default's time that they save, as measured."
                 table={() => ({ columns: ["operation", "min_ranks", "max_ranks", "from_bytes", "to_bytes", "algorithm", "time_s", "gain"], rows: content.collective!.rules.map((rule) => [rule.operation, rule.min_ranks, rule.max_ranks, rule.from_bytes, rule.to_bytes, rule.algorithm, rule.time_s.value, rule.gain?.value ?? null]) })}>
                 <Collectives rules={content.collective.rules} />
               </Figure>
@@ -187,7 +190,7 @@ function Collectives({ rules }: { rules: Rule[] }) {
   return (
     <div class="plot">
       <ul class="legend">{algorithms.map((one, index) => <li key={one}><i style={{ background: `var(--c${(index % 10) + 1})` }} />{one.replaceAll("_", " ")}</li>)}</ul>
-      <svg class="picture" viewBox={`0 0 ${width} ${operations.length * 30 + 30}`} role="img" tabindex={0} aria-label="Algorithms of collectives by size; the table below has all values">
+      <svg class="picture" viewBox={`0 0 ${width} ${operations.length * 30 + 30}`} role="img" tabindex={0} aria-label="Algorithms of collectives by size; the button Table shows all values">
         {operations.map((operation, row) => (
           <g key={operation}>
             <text x={left - 8} y={row * 30 + 19} text-anchor="end">{operation.replaceAll("_", " ")}</text>
@@ -222,7 +225,7 @@ const modelColumns: Column<TunedModel>[] = [
   labelColumn("stable"),
   labelColumn("canary"),
   { name: "latest", key: ({ model }) => Number(short(model.latest_version)), cell: ({ model }) => (model.latest_version === "" ? <Badge kind="bad">all withdrawn</Badge> : `version ${short(model.latest_version)}`), right: true },
-  { name: "is", key: ({ model, versions }) => versions.find((one) => one.name === model.latest_version)?.state ?? "", cell: ({ model, versions }) => { const latest = versions.find((one) => one.name === model.latest_version); return latest ? <VersionBadges of={latest} /> : "–"; } },
+  { name: "state", key: ({ model, versions }) => versions.find((one) => one.name === model.latest_version)?.state ?? "", cell: ({ model, versions }) => { const latest = versions.find((one) => one.name === model.latest_version); return latest ? <VersionBadges of={latest} /> : "–"; } },
   { name: "created", key: ({ model }) => -Date.parse(model.create_time), cell: ({ model }) => ago(model.create_time, Date.now()), right: true },
 ];
 

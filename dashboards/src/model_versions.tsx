@@ -12,7 +12,7 @@ import { Action } from "./who";
 const kMostVersions = 12;
 const kMostMoves = 8;
 
-/** The choice of a version, the newest first, and why the one that is shown may not be trusted. */
+/** The choice of a version, newest first, and why the one that is shown may not be trusted. */
 export function Versions({ model, all, shown }: { model: Model; all: ModelVersion[]; shown: ModelVersion }) {
   const name = short(model.name);
   const before = all[all.indexOf(shown) + 1];
@@ -22,7 +22,7 @@ export function Versions({ model, all, shown }: { model: Model; all: ModelVersio
       {shown.withdrawn !== "" && <div class="state bad"><strong>Withdrawn:</strong> <span>{shown.withdrawn}</span></div>}
       {shown.stale && <div class="state bad"><strong>Stale:</strong> <span>{shown.stale}</span> {!settings && <a href={`#/drift/${nameOf(shown.name)}`}>Its sentinels</a>}</div>}
       {shown.provisional !== "" && <div class="state stale"><strong>Provisional:</strong> <span>{shown.provisional}</span></div>}
-      {before && !settings && <p class="quiet"><a href={`#/compare/${name}@${short(before.name)}/${name}@${short(shown.name)}`}>Compare with the version before</a></p>}
+      {before && !settings && <p class="quiet"><a href={`#/compare/${name}@${short(before.name)}/${name}@${short(shown.name)}`}>Compare with the previous version</a></p>}
       <ul class="versions" aria-label="Versions">
         {all.slice(0, kMostVersions).map((one) => (
           <li key={one.name} aria-current={one === shown ? "true" : undefined}>
@@ -39,26 +39,26 @@ export function Versions({ model, all, shown }: { model: Model; all: ModelVersio
 
 function Judged({ of }: { of: ModelVersion }) {
   const judged = of.validation;
-  if (!judged) return <p>Nothing has validated it. <code>stripline model validate {nameOf(of.name)} --campaign C</code> does, by a campaign that it was not fitted to.</p>;
+  if (!judged) return <p>This version has not been validated. <code>stripline model validate {nameOf(of.name)} --campaign C</code> judges it by a campaign that it was not fitted to.</p>;
   if (judged.settings) {
     return (
       <Facts of={[
         ["validated in the target", judged.settings.validated ? "yes" : "no"],
         ["read by the target", judged.settings.probe_factor > 0 ? `yes: a probe took ${judged.settings.probe_factor.toFixed(2)} times as long` : "not shown"],
-        ["against the default", `${percent(Math.abs(judged.over_untuned), 2)} ${judged.over_untuned > 0 ? "more" : "less"} time in the mean of ${count(Number(judged.compared), "comparison")}${Number(judged.losses) > 0 ? `; ${count(Number(judged.losses), "comparison")} surely lost, the worst ${percent(judged.worst_loss_share, 2)}: ${judged.worst_loss}` : ""}`],
+        ["compared with the default", `${percent(Math.abs(judged.over_untuned), 2)} ${judged.over_untuned > 0 ? "more" : "less"} time on average, over ${count(Number(judged.compared), "comparison")}${Number(judged.losses) > 0 ? `; significantly slower in ${count(Number(judged.losses), "comparison")}, in the worst by ${percent(judged.worst_loss_share, 2)}: ${judged.worst_loss}` : ""}`],
         ["verdict", of.failed ? `failed: ${of.failed}` : of.unjudged ? `not judged: ${of.unjudged}` : "passed"],
       ]} />
     );
   }
   return (
     <Facts of={[
-      ["judged by", judged.campaigns.length === 0 ? "what its own campaign held out from the fit" : judged.campaigns.map((name, index) => <>{index > 0 && ", "}<a href={`#/${name}`}>{short(name)}</a></>)],
+      ["judged by", judged.campaigns.length === 0 ? "points that its own campaign held out from the fit" : judged.campaigns.map((name, index) => <>{index > 0 && ", "}<a href={`#/${name}`}>{short(name)}</a></>)],
       ["when", `${judged.time.slice(0, 16).replace("T", " ")} UTC`],
-      ["error of predicted times", Number(judged.points) === 0 ? "not judged" : `${percent(judged.mean_error, 2)} in the mean, at most ${percent(judged.largest_error, 2)}, of ${count(Number(judged.points), "size")}`],
-      ...(judged.times ?? []).map((one): [string, string] => [`of the kind ${one.kind}`, `${percent(one.mean_error, 2)} in the mean, of ${count(Number(one.points), "time")}`]),
-      ["regret of choices", Number(judged.choices) === 0 ? "not judged" : `${percent(judged.mean_regret, 2)} in the mean, at most ${percent(judged.worst_regret, 2)}, of ${count(Number(judged.choices), "choice")}`],
-      ...(judged.kinds ?? []).map((one): [string, string] => [`of the kind ${one.kind}`, `${percent(one.mean_regret, 2)} in the mean, at most ${percent(one.worst_regret, 2)}, of ${count(Number(one.choices), "choice")}`]),
-      ["against no model", Number(judged.compared ?? 0) === 0 ? "not judged" : `${percent(Math.abs(judged.over_untuned), 2)} ${judged.over_untuned > 0 ? "more" : "less"} time in the mean of ${count(Number(judged.compared), "choice")}${Number(judged.losses) > 0 ? `; ${count(Number(judged.losses), "choice")} surely lost, the worst ${percent(judged.worst_loss_share, 2)}: ${judged.worst_loss}` : ""}`],
+      ["error of predicted times", Number(judged.points) === 0 ? "not judged" : `mean ${percent(judged.mean_error, 2)}, largest ${percent(judged.largest_error, 2)}, over ${count(Number(judged.points), "size")}`],
+      ...(judged.times ?? []).map((one): [string, string] => [`error of times, ${one.kind}`, `mean ${percent(one.mean_error, 2)}, over ${count(Number(one.points), "time")}`]),
+      ["regret of choices", Number(judged.choices) === 0 ? "not judged" : `mean ${percent(judged.mean_regret, 2)}, largest ${percent(judged.worst_regret, 2)}, over ${count(Number(judged.choices), "choice")}`],
+      ...(judged.kinds ?? []).map((one): [string, string] => [`regret of choices, ${one.kind}`, `mean ${percent(one.mean_regret, 2)}, largest ${percent(one.worst_regret, 2)}, over ${count(Number(one.choices), "choice")}`]),
+      ["compared with no model", Number(judged.compared ?? 0) === 0 ? "not judged" : `${percent(Math.abs(judged.over_untuned), 2)} ${judged.over_untuned > 0 ? "more" : "less"} time on average, over ${count(Number(judged.compared), "choice")}${Number(judged.losses) > 0 ? `; significantly slower in ${count(Number(judged.losses), "choice")}, in the worst by ${percent(judged.worst_loss_share, 2)}: ${judged.worst_loss}` : ""}`],
       ...(of.failed ? [["verdict", `failed: ${of.failed}`] as [string, string]] : of.unjudged ? [["verdict", `not judged: ${of.unjudged}`] as [string, string]] : [["verdict", "passed"] as [string, string]]),
     ]} />
   );
@@ -81,11 +81,11 @@ function Buttons({ of, gate, done }: { of: ModelVersion; gate: Gate; done: () =>
     <div class="actions">
       {gate.canary === null && of.labels.length === 0 && <Action text="Try it on some nodes" role="PUBLISHER" question={`${name} becomes canary: one in ten nodes is offered it.`} act={() => promote("canary")} done={done} />}
       {gate.stable === null && !of.labels.includes("stable") && <Action text="Make it stable" role="PUBLISHER" question={`All nodes that can open its network are offered ${name}.`} act={() => promote("stable")} done={done} />}
-      {of.labels.map((label) => <Action key={label} text={`Roll back ${label}`} role="PUBLISHER" question={`${name} is ${label} no more; nodes are offered the version of before.`} act={() => back(label)} done={done} />)}
-      <Action text="Validate" role="PUBLISHER" question={`A campaign that ${name} was not fitted to judges it; that counts from then on.`}
+      {of.labels.map((label) => <Action key={label} text={`Roll back ${label}`} role="PUBLISHER" question={`${name} loses the label ${label}; nodes are offered the previous version.`} act={() => back(label)} done={done} />)}
+      <Action text="Validate" role="PUBLISHER" question={`${name} is judged by a campaign that it was not fitted to; the result applies from then on.`}
         about={{ label: "Campaign", hint: "c12", required: true }} act={(campaign) => post(`${of.name}/validate`, { campaigns: [`campaigns/${short(campaign)}`] })} done={done} />
       {of.withdrawn === "" && (
-        <Action text="Withdraw" role="PUBLISHER" question={`${name} is not to be used any more, and is not the latest. It stays, and cannot be brought back.`}
+        <Action text="Withdraw" role="PUBLISHER" question={`${name} is no longer used, nor counted as the latest. Its file is kept; this cannot be undone.`}
           about={{ label: "Why", hint: "e.g. another switch", required: true }} act={(reason) => post(`${of.name}/withdraw`, { reason })} done={done} />
       )}
     </div>
@@ -115,7 +115,7 @@ export function Publishing({ of, again }: { of: ModelVersion; again: () => void 
   return (
     <section class="figure" aria-labelledby="publishing-title" id="publishing">
       <header>
-        <div><h2 id="publishing-title">Production</h2><p>Whether production may use this version: what it does on points that it was not fitted to, and the gate in front of labels.</p></div>
+        <div><h2 id="publishing-title">Production</h2><p>Whether production may use this version: its results on points that it was not fitted to, and the gate that a label must pass.</p></div>
         <div class="tools"><a href="#/rollout">Roll-out</a><a href={`#/drift/${nameOf(of.name)}`}>Drift</a></div>
       </header>
       <Show of={state} what="Labels and gate">
@@ -132,7 +132,7 @@ export function Publishing({ of, again }: { of: ModelVersion; again: () => void 
                 <ul class="findings">{of.findings.map((one) => <li key={`${one.kind} ${one.subject} ${one.message}`}><Badge kind="plain">{one.kind.toLowerCase().replaceAll("_", " ")}</Badge>{one.message}</li>)}</ul>
               </>
             )}
-            {moves.length > 0 && <><h3>What was labelled</h3><Moves of={moves} /></>}
+            {moves.length > 0 && <><h3>History of labels</h3><Moves of={moves} /></>}
           </>
         )}
       </Show>

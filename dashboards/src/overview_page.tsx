@@ -1,5 +1,6 @@
 // The page that opens first: what is tuned, how much it gains, what needs attention.
 import { useMemo } from "preact/hooks";
+import { activityText } from "./activity";
 import { get, getAll } from "./api";
 import { useCampaigns } from "./campaign_list";
 import { attention } from "./attention";
@@ -21,24 +22,24 @@ function useGains(version: string): ReturnType<typeof useData<Gains>> {
 }
 
 // What a version gains: in loops by its model, in other things as measured. Of one that was withdrawn, has failed, is stale, was
-// not judged, or with which runs lost time, only that is shown: what it says of gains is not to be believed.
+// not judged, or with which runs lost time, only that is shown: the gains that it predicts are not credible.
 function Gain({ of }: { of?: ModelVersion }) {
   const why = of ? silence(of) : null;
   const judged = of?.validation;
   const gains = useGains(of && why === null && !judged?.settings ? of.name : "");
   if (!of) return null;
   if (why !== null) return <p class="quiet">{why}</p>;
-  if (judged?.settings) return <ul class="gains"><li><b>{percent(Math.max(0, -judged.over_untuned), 2)}</b> less time in the target, in the mean of {count(Number(judged.compared), "comparison")} with its default settings</li></ul>;
+  if (judged?.settings) return <ul class="gains"><li><b>{percent(Math.max(0, -judged.over_untuned), 2)}</b> less time in the target on average, over {count(Number(judged.compared), "comparison")} with its default settings</li></ul>;
   if (gains.error) return <span class="quiet">{gains.error.message}</span>;
   if (!gains.data) return <span class="quiet">…</span>;
   const { loops, measured } = gains.data;
   return (
     <ul class="gains">
       {loops && (loops.tuned === 0
-        ? <li class="quiet">predicted: no loop of {loops.asked} kinds is faster in strips</li>
-        : <li><b>{percent(loops.median, 2)}</b> less time or more, surely by the model, in {loops.tuned} of {loops.asked} kinds of loops; up to {percent(loops.most, 2)}</li>)}
-      {measured.slice(0, 3).map((one) => <li key={one.what}><b>{percent(one.gain, 2)}</b> less, measured: {one.what}</li>)}
-      {!loops && measured.length === 0 && <li class="quiet">nothing that it could change was measured</li>}
+        ? <li class="quiet">predicted: strips are faster for none of {loops.asked} kinds of loops</li>
+        : <li>predicted: at least <b>{percent(loops.median, 2)}</b> less time (median) in {loops.tuned} of {loops.asked} kinds of loops; at least {percent(loops.most, 2)} in the best one</li>)}
+      {measured.slice(0, 3).map((one) => <li key={one.what}>measured: <b>{percent(one.gain, 2)}</b> less time for {one.what}</li>)}
+      {!loops && measured.length === 0 && <li class="quiet">its campaign measured nothing that a model decides about</li>}
     </ul>
   );
 }
@@ -79,32 +80,32 @@ export function OverviewPage() {
       <h1 class="hidden">Overview</h1>
       <div class="columns">
         <section aria-labelledby="tuned">
-          <h2 id="tuned">What is tuned, and what it gains</h2>
+          <h2 id="tuned">Tuned models and their gains</h2>
           <Show of={models} what="The models">
             {(all) => (all.length === 0
               ? <Empty>No model yet. With two agents connected, <a href="#/campaigns/estimate">start a campaign</a>, or from a shell: <code>stripline campaign run --fabric tcp</code></Empty>
               : <Tuned models={all} nodes={nodes.data ?? []} />)}
           </Show>
-          <p class="quiet note">Surely: the lower ends of what each model predicts to be saved, their median, for loops through remote data of 64 KiB to 16 MiB that compute for 20 µs to 20 ms, against fetching everything first; only of models that did well on what they were not fitted to. Measured: against the default, in the campaign that made the model.</p>
+          <p class="quiet note">Predicted: lower ends of the intervals of the gains over the baseline, which fetches everything first, for loops through 64 KiB to 16 MiB of remote data that compute for 20 µs to 20 ms; only of models that passed validation on data they were not fitted to. Measured: over the default, in the campaign that the model was fitted to.</p>
         </section>
         <section aria-labelledby="attention">
           <h2 id="attention">What needs attention</h2>
           {notices === undefined ? <Show of={{ error: nodes.error ?? campaigns.error ?? models.error, again }} what="The state">{() => null}</Show>
             : notices.length === 0 && nodes.data?.length === 0 ? <Empty>No agent has ever connected. Start one on each node: <code>stripline-agent --server HOST:PORT</code>, the first time with <code>--enroll FILE</code></Empty>
-            : notices.length === 0 ? <div class="state good"><strong>Nothing.</strong> All nodes are connected, and every model in force is sound.</div>
+            : notices.length === 0 ? <div class="state good"><strong>Nothing.</strong> All nodes are connected, and no model in use has a problem.</div>
               : <ul class="notices">{notices.map((one) => <li key={one.text} class={one.grade}><a href={one.link}>{one.text}</a><span>{one.todo}</span></li>)}</ul>}
-          <h2>Under way</h2>
+          <h2>Active campaigns</h2>
           <Show of={campaigns} what="The campaigns">
-            {() => (active.length === 0 ? <p class="quiet">No campaign.</p> : (
+            {() => (active.length === 0 ? <p class="quiet">None.</p> : (
               <ul class="active">{active.map((one) => (
-                <li key={one.name}><a href={`#/campaigns/${short(one.name)}`}>{short(one.name)}</a> {fabricText(one.spec.fabric)} <State of={one.state} /> <Progress share={doneShare(one)} label={`share of ${short(one.name)} that is done`} /> {one.seconds_left >= 0 && <span class="nowrap">{duration(one.seconds_left)} left</span>}</li>
+                <li key={one.name}><a href={`#/campaigns/${short(one.name)}`}>{short(one.name)}</a> {fabricText(one.spec.fabric)} <State of={one.state} /> <Progress share={doneShare(one)} label={`progress of ${short(one.name)}`} /> {one.seconds_left >= 0 && <span class="nowrap">{duration(one.seconds_left)} left</span>}</li>
               ))}</ul>
             ))}
           </Show>
           <h2>Fleet</h2>
           <Show of={nodes} what="The nodes">
             {(all) => (
-              <p><a href="#/fleet">{count(all.length, "node")}</a>: {["IDLE", "BUSY", "OFFLINE"].map((state) => `${all.filter((one) => one.state === state).length} ${state.toLowerCase()}`).join(", ")}</p>
+              <p><a href="#/fleet">{count(all.length, "node")}</a>: {activityText(all)}</p>
             )}
           </Show>
         </section>

@@ -12,7 +12,7 @@ export type Grade = "tight" | "fair" | "wide" | "once" | "waiting" | "left" | "f
 export const grades: Grade[] = ["tight", "fair", "wide", "once", "waiting", "left", "failed"];
 export const gradeTexts: Record<Grade, string> = {
   tight: "± 5 % or less", fair: "± 5 to 15 %", wide: "wider than ± 15 %", once: "one run, so no interval",
-  waiting: "not measured yet", left: "in no run, as planned or for lack of time", failed: "no valid sample",
+  waiting: "not measured yet", left: "in no run: not planned, or out of time", failed: "no valid sample",
 };
 
 /** `over`: the campaign has ended, so what no run has measured is not going to be. */

@@ -29,7 +29,7 @@ function Strips({ of }: { of: PointSamples["runs"] }) {
   const read = of[at];
   return (
     <div class="plot">
-      <ul class="legend"><li><i class="dot" style={{ background: "var(--c1)" }} />a sample</li><li><i style={{ background: "var(--c2)", width: ".2rem" }} />the run's median</li>{of.some((run) => run.orphan) && <li><i class="dot" style={{ background: "var(--muted)" }} />of an attempt that was given up, so not counted</li>}</ul>
+      <ul class="legend"><li><i class="dot" style={{ background: "var(--c1)" }} />a sample</li><li><i style={{ background: "var(--c2)", width: ".2rem" }} />the run's median</li>{of.some((run) => run.orphan) && <li><i class="dot" style={{ background: "var(--muted)" }} />of an abandoned attempt, not counted</li>}</ul>
       <svg class="picture strips" viewBox={`0 0 ${kWidth} ${height}`} role="application" tabindex={0} onKeyDown={move} aria-label="Samples by run. Arrow keys read runs; the button Table shows all.">
         {axis.ticks.map((tick) => (
           <g key={tick}>
@@ -58,9 +58,9 @@ export function PointDetail({ campaign, of, place, over }: { campaign: string; o
   return (
     <Figure id="point" title="Samples of a point" about={describe(of, over)} choices={<button type="button" onClick={() => choose({ point: "" })}>Close</button>}
       table={() => ({ columns: ["run", "node", "orphan", "verified", "value_s"], rows: (samples.data?.runs ?? []).flatMap((run) => run.values.map((value) => [short(run.run), short(run.node), String(run.orphan), String(run.verified), value])) })}>
-      {report ? <Empty>A report holds no samples; the server does.</Empty> : (
+      {report ? <Empty>A report contains no samples; the server has them.</Empty> : (
         <Show of={samples} what="The samples">
-          {({ runs }) => (runs.length === 0 ? <Empty>No run has sent a sample of it.</Empty> : (
+          {({ runs }) => (runs.length === 0 ? <Empty>No run has sent a sample of this point.</Empty> : (
             <>
               <Strips of={runs} />
               <p class="quiet">Runs: {[...new Set(runs.map((run) => short(run.run)))].map((run, index) => <>{index > 0 && ", "}<a href={`#runs`} onClick={(event) => { event.preventDefault(); choose({ run }); document.getElementById("runs")?.scrollIntoView(); }}>{run}</a></>)}</p>

@@ -26,7 +26,7 @@ test("a version that no node is to have is there, too, and reasons are summed up
 test("what has become stable is not tried any more, also where it is still labelled canary", () => {
   const all = rollouts([version(tcp3, "canary", "stable"), version(tcp2)], offersOf([node("a", [tcp3, "canary", "APPLIED"]), node("b", [tcp3, "stable", "APPLIED"])]));
   assert.deepEqual(all.map((one) => [one.version.name, one.label, one.offers.length]), [[tcp3, "stable", 2]]);
-  assert.equal(audience(all[0], all), "For every node: 2 nodes.");
+  assert.equal(audience(all[0], all), "Offered to 2 nodes: all that can open its network.");
 });
 
 test("it is said who is to have a version, or why that is no node", () => {
@@ -36,8 +36,8 @@ test("it is said who is to have a version, or why that is no node", () => {
   };
   const both = [version(tcp3, "canary"), version(tcp2, "stable")];
   const [a, b] = [node("a", [tcp3, "canary", "APPLIED"]), node("b", [tcp2, "stable", "APPLIED"])];
-  assert.deepEqual(said(both, [a, b]), ["Tried first by a.", "For every other node: 1 node."]);
-  assert.deepEqual(said(both, [a]), ["Tried first by a.", "For every other node, but all try the canary."]);
-  assert.match(said(both, [b])[0], /^No node tries it: another version was labelled since/);
-  assert.match(said(both, []).join(" "), /^No node tries it: none .* For every node, but none /);
+  assert.deepEqual(said(both, [a, b]), ["Offered first to a.", "Offered to 1 node: all but those of the canary."]);
+  assert.deepEqual(said(both, [a]), ["Offered first to a.", "Offered to no node: all are offered the canary."]);
+  assert.match(said(both, [b])[0], /^Offered to no node: another version has been labelled since/);
+  assert.match(said(both, []).join(" "), /^Offered to no node: none is known .* Offered to no node: none is known /);
 });

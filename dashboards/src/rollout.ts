@@ -1,4 +1,4 @@
-// Which node is to have which version, and what nodes have answered: pure.
+// The versions that nodes are offered, and what the nodes have answered: pure.
 import type { ModelVersion, Node, NodeModel } from "./types";
 import { count, short } from "./units";
 
@@ -6,7 +6,7 @@ export const answers = ["APPLIED", "PENDING", "REJECTED"] as const;
 export type AnswerState = (typeof answers)[number];
 
 export interface Offered { node: string; model: NodeModel }
-/** A version by a label, with the nodes that are to have it. */
+/** A version by a label, with the nodes that are offered it. */
 export interface Rollout {
   version: ModelVersion;
   label: string;
@@ -16,7 +16,7 @@ export interface Rollout {
   reasons: { reason: string; nodes: string[] }[];
 }
 
-/** Everything that a node is to have, a row each. */
+/** Every offer of a version to a node. */
 export function offersOf(nodes: Node[]): Offered[] {
   return nodes.flatMap((node) => (node.models ?? []).map((model) => ({ node: short(node.name), model })));
 }
@@ -30,7 +30,7 @@ function reasonsOf(offers: Offered[]): Rollout["reasons"] {
 }
 
 /**
- * All labelled versions, those of a model together, its canary before the rest; also those that no node is to have. What is
+ * All labelled versions, those of a model together, its canary before the stable one; also those that no node is offered. What is
  * stable is there once, with all its nodes: it has been tried, whatever else it is labelled.
  */
 export function rollouts(versions: ModelVersion[], offers: Offered[]): Rollout[] {
@@ -49,16 +49,16 @@ export function rollouts(versions: ModelVersion[], offers: Offered[]): Rollout[]
   })).sort((a, b) => model(a).localeCompare(model(b)) || a.label.localeCompare(b.label));
 }
 
-/** Who is to have it, in words; also why that is no node. `all`: the other versions that are being rolled out, too. */
+/** The nodes that are offered it, in words; also why there are none. `all`: the other versions that are being rolled out, too. */
 export function audience(of: Rollout, all: Rollout[]): string {
   const model = (one: Rollout) => one.version.name.split("/")[1];
   const others = all.filter((one) => one !== of && model(one) === model(of) && one.offers.length > 0);
   if (of.label === "canary") {
-    if (of.offers.length > 0) return `Tried first by ${some(of.offers.map((one) => one.node))}.`;
-    return others.length > 0 ? "No node tries it: another version was labelled since, or its nodes are gone." : "No node tries it: none that can open its network is known.";
+    if (of.offers.length > 0) return `Offered first to ${some(of.offers.map((one) => one.node))}.`;
+    return others.length > 0 ? "Offered to no node: another version has been labelled since, or its nodes are gone." : "Offered to no node: none is known that can open its network.";
   }
-  if (of.offers.length > 0) return `For every ${others.length > 0 ? "other " : ""}node: ${count(of.offers.length, "node")}.`;
-  return others.length > 0 ? "For every other node, but all try the canary." : "For every node, but none that can open its network is known.";
+  if (of.offers.length > 0) return `Offered to ${count(of.offers.length, "node")}: all ${others.length > 0 ? "but those of the canary" : "that can open its network"}.`;
+  return others.length > 0 ? "Offered to no node: all are offered the canary." : "Offered to no node: none is known that can open its network.";
 }
 
 /** The first of many names. */

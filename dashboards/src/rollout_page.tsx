@@ -1,4 +1,4 @@
-// Which node has what: versions in transit to nodes, canaries first, then the rest.
+// Which node has which version: versions that nodes are offered, canaries before stable ones.
 import { useMemo, useState } from "preact/hooks";
 import { get, getAll, post } from "./api";
 import { Empty, Show, useData } from "./data";
@@ -19,7 +19,7 @@ const kWidth = 900;
 const kNames = 230;
 const kRow = 34;
 
-// A bar for each labelled version: how many nodes have answered what.
+// A bar for each labelled version: the number of nodes by their answer.
 function Bars({ of }: { of: Rollout[] }) {
   const parts = of.flatMap((one, row) => answers.filter((state) => one.counts[state] > 0).map((state) => ({ one, row, state })));
   const [at, setAt] = useState(-1);
@@ -65,12 +65,12 @@ function Bars({ of }: { of: Rollout[] }) {
   );
 }
 
-// One step of a rollout: the canary, or the rest.
+// One step of a rollout: the canary, or the stable version.
 function Step({ of, all, again }: { of: Rollout; all: Rollout[]; again: () => void }) {
   const gate = useData(of.label === "canary" ? `${of.version.name}/gate` : null, (signal) => get<Gate>(`${of.version.name}/gate`, signal), 10);
   const name = nameOf(of.version.name);
   const changed = () => { gate.again(); again(); };
-  const told = of.reasons.some((one) => gate.data?.stable?.endsWith(one.reason));
+  const alreadySaid = of.reasons.some((one) => gate.data?.stable?.endsWith(one.reason));
   return (
     <li class="card" aria-label={`${name}, ${of.label}`}>
       <h3><a href={`#/models/${modelOf(of)}?version=${short(of.version.name)}`}>{name}</a> <VersionBadges of={of.version} /></h3>
@@ -79,17 +79,17 @@ function Step({ of, all, again }: { of: Rollout; all: Rollout[]; again: () => vo
       {of.reasons.slice(0, 4).map((one) => <p key={one.reason} class="problem"><strong>{count(one.nodes.length, "node")} rejected it</strong> ({some(one.nodes)}): {one.reason}</p>)}
       {of.label === "canary" && gate.data && (
         <>
-          {gate.data.stable === null ? <p class="fine">It may go on to the rest.</p>
-            : <p><strong>It does not go on to the rest{told ? "." : ":"}</strong> {!told && gate.data.stable}</p>}
+          {gate.data.stable === null ? <p class="fine">It can become stable.</p>
+            : <p><strong>It cannot become stable{alreadySaid ? "." : ":"}</strong> {!alreadySaid && gate.data.stable}</p>}
           <div class="actions">
             {gate.data.stable === null && <Action text="Make it stable" role="PUBLISHER" question={`All nodes that can open ${of.offers[0]?.model.fabric ?? "its network"} are offered ${name}.`} act={() => post(`${of.version.name}/promote`, { label: "stable" })} done={changed} />}
-            <Action text="End the trial" role="PUBLISHER" question={`${name} is canary no more; its nodes are offered what was canary before, or what is stable.`} act={() => post(`models/${modelOf(of)}/labels/canary/rollback`)} done={changed} />
+            <Action text="End the trial" role="PUBLISHER" question={`${name} loses the label canary; its nodes are offered the previous canary, or the stable version.`} act={() => post(`models/${modelOf(of)}/labels/canary/rollback`)} done={changed} />
           </div>
         </>
       )}
       {of.label === "stable" && (
         <div class="actions">
-          <Action text="Roll back" role="PUBLISHER" question={`${name} is stable no more; nodes are offered the version that was stable before.`} act={() => post(`models/${modelOf(of)}/labels/stable/rollback`)} done={changed} />
+          <Action text="Roll back" role="PUBLISHER" question={`${name} loses the label stable; nodes are offered the previous stable version.`} act={() => post(`models/${modelOf(of)}/labels/stable/rollback`)} done={changed} />
         </div>
       )}
     </li>
@@ -114,7 +114,7 @@ function Everything({ all, offers, query, again }: { all: Rollout[]; offers: Off
   const rows = useMemo(() => of(answer), [offers, answer, model, q]);
   return (
     <>
-      <p class="lead">{count(all.length, "version")} on their way to nodes: {count(of("APPLIED").length, "answer")} that it is applied, {count(of("REJECTED").length, "rejection")}, {of("PENDING").length.toLocaleString("en")} open.</p>
+      <p class="lead">{count(all.length, "labelled version")}, offered to nodes {count(of("").length, "time")}: {of("APPLIED").length.toLocaleString("en")} applied, {of("REJECTED").length.toLocaleString("en")} rejected, {of("PENDING").length.toLocaleString("en")} not answered yet.</p>
       {models.length > 1 && <div class="filters"><Choice label="Model" name="model" value={model} options={[["", "all"], ...models.map((one): [string, string] => [one, one])]} /></div>}
       {models.filter((one) => model === "" || one === model).map((one) => {
         const steps = all.filter((each) => modelOf(each) === one);
@@ -125,7 +125,7 @@ function Everything({ all, offers, query, again }: { all: Rollout[]; offers: Off
           </section>
         );
       })}
-      <Figure id="rollout" title="Who has what" about="Nodes by the version that they are to have, and their answers."
+      <Figure id="rollout" title="Versions on nodes" about="Nodes by the version that they are offered, and by their answer."
         table={() => ({ columns: ["node", "network", "version", "label", "answer", "time", "reason"], rows: rows.map(({ node, model: has }) => [node, has.fabric, nameOf(has.version), has.label, has.state, has.time, has.reason]) })}>
         <Bars of={shown} />
       </Figure>
@@ -133,7 +133,7 @@ function Everything({ all, offers, query, again }: { all: Rollout[]; offers: Off
         <label class="choice"><span>Find</span><input type="search" value={q} placeholder="a node" onInput={(event) => choose({ q: event.currentTarget.value })} /></label>
         <Choice label="Answer" name="answer" value={answer} options={[["", "all"], ...answers.map((one): [string, string] => [one, words[one]])]} />
       </div>
-      {rows.length === 0 ? <Empty>{offers.length === 0 ? "No connected node takes models of these networks." : <>No node is like that. <button type="button" onClick={() => choose({ q: "", answer: "", model: "" })}>Show all</button></>}</Empty>
+      {rows.length === 0 ? <Empty>{offers.length === 0 ? "No node that installs models of these networks is connected." : <>No node matches. <button type="button" onClick={() => choose({ q: "", answer: "", model: "" })}>Show all</button></>}</Empty>
         : <Sorted rows={rows} columns={columns} caption="Nodes and their models" id={(one) => `${one.node} ${one.model.version}`} most={100} start="node" />}
     </>
   );
@@ -151,7 +151,7 @@ export function RolloutPage({ query }: { query: Record<string, string> }) {
       <Show of={data} what="The roll-out">
         {({ any, offers, all }) => (
           !any ? <Empty>No model yet. A campaign makes one: <code>stripline campaign run --fabric tcp</code></Empty>
-            : all.length === 0 ? <Empty>No version has a label, so nodes are offered none. On the page of a model, or: <code>stripline model promote NAME@VERSION --label canary</code></Empty>
+            : all.length === 0 ? <Empty>No version has a label, so nodes are offered none. Label one on the page of its model, or from a shell: <code>stripline model promote NAME@VERSION --label canary</code></Empty>
               : <Everything all={all} offers={offers} query={query} again={data.again} />
         )}
       </Show>

@@ -12,7 +12,7 @@ test("a server that is well says nothing", () => {
 test("that nothing can be stored comes first", () => {
   const lines = bannerOf({ storage_failure: "disk full", storage_failing_since: "2030-01-01T10:20:30.000Z", notices: [notice("your token ends in 2 days")] });
   assert.deepEqual(lines, [
-    { grade: "bad", text: "The server can store nothing since 2030-01-01 10:20:30 UTC: disk full. Campaigns stand still until it can." },
+    { grade: "bad", text: "The server has been unable to store anything since 2030-01-01 10:20:30 UTC: disk full. Campaigns are suspended until it can." },
     { grade: "stale", text: "Your token ends in 2 days." },
   ]);
 });

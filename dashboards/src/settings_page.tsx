@@ -1,4 +1,4 @@
-// One version of settings of another runtime: what it gains where, what was tried, and the files.
+// One version of settings of another runtime: its gains by cell, what was tried, and the files.
 import { get } from "./api";
 import { Empty, Show, useData } from "./data";
 import { Figure } from "./figure";
@@ -27,7 +27,7 @@ function Gains({ record, query }: { record: ExportRecord; query: Record<string, 
     return { kind: kKinds[departs ? 0 : 1], text, close: false, shade: departs ? Math.min(1, 0.4 + (ratio ? Math.max(0, 1 - ratio.value) : 0)) : 0.25 };
   };
   return (
-    <Figure id="gains" title="Gains by cell" about="What is done in each cell, an operation and a size; the darker, the less time it takes beside the default."
+    <Figure id="gains" title="Gains by cell" about="Choice in each cell, which is an operation and a size; the darker, the more time it saves over the default."
       choices={record.ranks.length > 1 && <Choice label="Ranks" name="ranks" value={String(ranks)} options={record.ranks.map((one) => [String(one), String(one)])} />}
       table={() => ({ columns: ["operation", "ranks", "bytes", "choice", "outcome", "ratio", "low", "high"], rows: record.cells.map((one) => { const ratio = ratioOf(record, one); return [one.collective, one.ranks, one.bytes, one.chosen, one.outcome, ratio?.value ?? null, ratio?.low ?? null, ratio?.high ?? null]; }) })}>
       <DecisionMap label="Choices by operation and size" xName="bytes" yName="operation" x={sizes.map((one) => bytes(one))} y={operations} cell={cell} kinds={kKinds} hatched={false} colours={["c1", "c4"]} pick={() => undefined} picking="see" />
@@ -45,8 +45,8 @@ const ruleColumns: Column<RuleOf>[] = [
 const knobColumns: Column<ExportKnob>[] = [
   { name: "knob", key: (one) => one.name, cell: (one) => <code>{one.name}</code> },
   { name: "value", key: (one) => one.value, cell: (one) => one.value },
-  { name: "time over the default's", key: (one) => one.ratio ?? 1, cell: (one) => (one.ratio === null ? "–" : `${percent(one.ratio, 3)} (${percent(one.ratio_low ?? one.ratio, 3)} to ${percent(one.ratio_high ?? one.ratio, 3)})`), right: true },
-  { name: "found", key: (one) => one.failure || one.outcome, cell: (one) => one.failure || one.outcome },
+  { name: "time relative to the default", key: (one) => one.ratio ?? 1, cell: (one) => (one.ratio === null ? "–" : `${percent(one.ratio, 3)} (${percent(one.ratio_low ?? one.ratio, 3)} to ${percent(one.ratio_high ?? one.ratio, 3)})`), right: true },
+  { name: "result", key: (one) => one.failure || one.outcome, cell: (one) => one.failure || one.outcome },
 ];
 
 const checkColumns: Column<ExportCheck>[] = [
@@ -55,7 +55,7 @@ const checkColumns: Column<ExportCheck>[] = [
   { name: "ranks", key: (one) => one.ranks, cell: (one) => one.ranks, right: true },
   { name: "bytes", key: (one) => one.bytes, cell: (one) => bytes(one.bytes), right: true },
   { name: "type", key: (one) => one.type, cell: (one) => one.type },
-  { name: "time over the default's", key: (one) => one.ratio ?? 1, cell: (one) => (one.ratio === null ? "–" : percent(one.ratio, 3)), right: true },
+  { name: "time relative to the default", key: (one) => one.ratio ?? 1, cell: (one) => (one.ratio === null ? "–" : percent(one.ratio, 3)), right: true },
   { name: "verdict", key: (one) => one.verdict, cell: (one) => <Badge kind={one.verdict === "INFERIOR" ? "bad" : one.verdict === "NON_INFERIOR" ? "good" : "plain"}>{one.verdict === "INFERIOR" ? "slower" : one.verdict === "NON_INFERIOR" ? "not slower" : "inconclusive"}</Badge> },
 ];
 
@@ -63,7 +63,7 @@ function Tried({ record }: { record: ExportRecord }) {
   const rejected = rejectedOf(record);
   return (
     <section class="figure" aria-labelledby="tried-title" id="tried">
-      <header><div><h2 id="tried-title">What was tried</h2><p>Knobs by what they do, and alternatives that were left out, with the reason.</p></div></header>
+      <header><div><h2 id="tried-title">What was tried</h2><p>Effects of the knobs, and alternatives that were rejected, with the reason.</p></div></header>
       {record.knobs.length > 0 && <Sorted rows={record.knobs} columns={knobColumns} caption="Knobs" id={(one) => `${one.name}=${one.value}`} />}
       {rejected.length > 0 ? <ul>{rejected.map((one) => <li key={`${one.collective}/${one.candidate}/${one.reason}`}><code>{one.candidate}</code> of {one.collective}: {one.reason}, in {count(one.cells, "cell")}</li>)}</ul> : <p>No alternative hung, aborted or gave wrong data.</p>}
     </section>
@@ -75,7 +75,7 @@ function Validated({ record }: { record: ExportRecord }) {
   const probe = proof && (proof.setting ? `${proof.setting.name}=${proof.setting.value} for ${proof.operation}` : `${proof.candidate} for ${proof.collective}`);
   return (
     <section class="figure" aria-labelledby="validated-title" id="validated">
-      <header><div><h2 id="validated-title">Validation in the target</h2><p>Fresh launches with the files and without, in turns.</p></div></header>
+      <header><div><h2 id="validated-title">Validation in the target</h2><p>Fresh launches with the files and without them, alternating.</p></div></header>
       <Facts of={[
         ...record.stages.map((one): [string, string] => [one.stage.replaceAll("_", " "), `${one.passed ? "passed" : "failed"}: ${one.verdict}`]),
         ["read by the target", typeof proof?.factor === "number" ? `yes: a probe (${probe}) took ${proof.factor.toFixed(2)} times as long` : "not shown"],
@@ -100,14 +100,14 @@ function Content({ packed, version, query, again }: { packed: PackedExport; vers
       ]} />
       <Gains record={record} query={query} />
       <section class="figure" aria-labelledby="rules-title" id="rules">
-        <header><div><h2 id="rules-title">Rules</h2><p>What the files say, a sentence each. Everything else keeps the default.</p></div></header>
+        <header><div><h2 id="rules-title">Rules</h2><p>What the files contain, a sentence for each rule. Everything else keeps the default.</p></div></header>
         {Object.keys(record.settings ?? {}).length > 0 && <ul>{Object.entries(record.settings!).map(([name, value]) => <li key={name}><code>{name} = {value}</code> for all operations.</li>)}</ul>}
         {rules.length > 0 ? <Sorted rows={rules} columns={ruleColumns} caption="Rules" id={(one) => [one.collective, one.ranks, one.from].join("/")} /> : <p>No operation has a rule of its own.</p>}
       </section>
       <Tried record={record} />
       <Validated record={record} />
       <section class="figure" aria-labelledby="files-title" id="files">
-        <header><div><h2 id="files-title">Files</h2><p>As they are installed; the first names the other by its path there.</p></div></header>
+        <header><div><h2 id="files-title">Files</h2><p>As they are installed; the first refers to the other by its installed path.</p></div></header>
         {Object.entries(files).map(([name, text]) => <div key={name}><h3>{name}</h3><pre class="scroll" tabIndex={0} role="region" aria-label={name}>{text}</pre></div>)}
       </section>
     </>

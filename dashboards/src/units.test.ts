@@ -39,7 +39,7 @@ test("shares, times and counts", () => {
   assert.equal(short("models/tcp/versions/3"), "3");
 });
 
-test("of a network in a file the file is told", () => {
+test("of a network in a file the file is named", () => {
   assert.equal(fabricText("emulated:/home/eve/networks/switch.json"), "emulated:…/switch.json");
   assert.deepEqual(["tcp", "emulated:modern-rdma", "verbs;ofi_rxm"].map(fabricText), ["tcp", "emulated:modern-rdma", "verbs;ofi_rxm"]);
 });

@@ -35,7 +35,7 @@ export function percent(part: number, digits = 3): string {
   return Number.isFinite(part) ? `${significant(part * 100, digits)} %` : "–";
 }
 
-/** Half of an interval as a share of what it is about: "± 4 %". One that is wider than that is large says no more by how much. */
+/** Half of an interval as a share of what it is about: "± 4 %". Beyond ± 100 % the figure means nothing. */
 export function half(width: number): string {
   return width > 1 ? "wider than ± 100 %" : `± ${percent(width, 2)}`;
 }

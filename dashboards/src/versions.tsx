@@ -57,7 +57,7 @@ export function VersionPage({ title, place, path, children }: { title: string; p
         {(all) => {
           const version = all.find((one) => nameOf(one.name) === path[0]) ?? all.find((one) => one.labels.includes("stable")) ?? all[0];
           if (!version) return <Empty>No model yet. A campaign makes one: <code>stripline campaign run --fabric tcp</code></Empty>;
-          if (path[0] && nameOf(version.name) !== path[0]) return <Empty>There is no version {path[0]}. <a href={`#/${place}`}>Those there are</a></Empty>;
+          if (path[0] && nameOf(version.name) !== path[0]) return <Empty>There is no version {path[0]}. <a href={`#/${place}`}>Show another</a></Empty>;
           return (
             <>
               <div class="filters">

@@ -12,13 +12,13 @@ interface ActionProps {
   question: string;
   /** The role that the server asks for. */
   role?: Needed;
-  /** What people say about it, if they are asked. */
+  /** A text that is asked for, such as a reason. */
   about?: { label: string; hint: string; required?: boolean; value?: string };
   act: (about: string) => Promise<unknown>;
   done: () => void;
 }
 
-/** A button for those who may, which asks before it acts and tells what came of it. */
+/** A button for those who may act: it asks for confirmation first, and shows why an action failed. */
 export function Action({ text, question, role: needed = "OPERATOR", about, act, done }: ActionProps) {
   const { role } = useContext(Who);
   const [asking, setAsking] = useState(false);
@@ -47,7 +47,7 @@ export function Action({ text, question, role: needed = "OPERATOR", about, act, 
       {problem !== "" && <p class="problem" role="alert">{problem}</p>}
       <div class="buttons">
         <button type="submit" class="grave" disabled={busy} autofocus={!about}>{text}</button>
-        <button type="button" onClick={() => { setAsking(false); setProblem(""); }}>Leave it</button>
+        <button type="button" onClick={() => { setAsking(false); setProblem(""); }}>Dismiss</button>
       </div>
     </form>
   );

@@ -99,7 +99,7 @@ TEST(Tile, NeighboursShareWhatTheyNeed) {
   }
 }
 
-TEST(Tile, SaysWhatIsInTheWay) {
+TEST(Tile, SaysWhatPreventsIt) {
   const auto cut = Cut{.loop = 0, .granule = 4};
   // a[i] = a[i - 1]: a recurrence.
   EXPECT_EQ(obstacle(cut_up(make({10}, {ref(Mode::write, 8, {8}), ref(Mode::read, 0, {8})}), cut)),
@@ -159,8 +159,6 @@ TEST(Tile, IsWithinAPieceOfADistributedArray) {
   nest.add(ref(Mode::read, 1000 + 80 + 32, {0, 40, 8}, 3));
   EXPECT_EQ(obstacle(cut_up(nest, {.loop = 0, .granule = 1})), Obstacle::dependence);
 }
-
-// --- properties ----------------------------------------------------------------------------------
 
 using Memory = std::vector<uint8_t>;
 using Iteration = std::array<uint64_t, kMaxDepth>;

@@ -1,9 +1,7 @@
 // A small plan, and results of it. For tests.
 #pragma once
 
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "optimizer/campaign/offline_results.h"
 

@@ -39,7 +39,7 @@ TEST(PairSampling, DistancesAreLevelsOfSwitches) {
   EXPECT_EQ(places.distance("a", "b"), 0U);
   EXPECT_EQ(places.distance("a", "c"), 1U);
   EXPECT_EQ(places.distance("d", "b"), 2U);
-  EXPECT_EQ(places.distance("a", "nobody"), std::nullopt);
+  EXPECT_EQ(places.distance("a", "unknown"), std::nullopt);
   EXPECT_EQ(places.pairs(), (std::map<uint32_t, uint64_t>{{0, 1}, {1, 2}, {2, 3}}));
 }
 

@@ -164,7 +164,7 @@ Result<PlanBundle> content_of(const Json& json) {
   PlanBundle bundle;
   STRIPLINE_ASSIGN_OR_RETURN(bundle.origin, get_string(json, "origin", kWhere));
   STRIPLINE_ASSIGN_OR_RETURN(const Json* spec, get_object(json, "spec", kWhere));
-  bundle.spec_json = spec->dump(-1, ' ', false, Json::error_handler_t::replace);
+  bundle.spec_json = dumped(*spec);
   STRIPLINE_ASSIGN_OR_RETURN(const Json* requirements, get_object(json, "requirements", kWhere));
   if (requirements->size() > kMostExperiments) return bad("it names too many experiments");
   for (const auto& [name, version] : requirements->items()) {

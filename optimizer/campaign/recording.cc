@@ -17,9 +17,7 @@ Result<std::optional<experiment::SampleSeries>> read_line(std::string_view line,
     return std::optional<experiment::SampleSeries>();
   }
   auto series = experiment::sample_series_from_json(json);
-  if (!series.ok()) {
-    return Error(series.error().code(), what + ": " + series.error().message());
-  }
+  if (!series.ok()) return Error(series.error().code(), what + ": " + series.error().message());
   return std::optional(std::move(*series));
 }
 

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <random>
-#include <set>
 #include <string>
 
 #include <gtest/gtest.h>

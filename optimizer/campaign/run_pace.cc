@@ -28,9 +28,7 @@ std::optional<Pace> RunPace::pace() const {
   const double measured_s = last_->time_s - began_s;
   const bool enough = last_->points - first_->points >= kLeastEvidencePoints;
   if (measured_s < (enough ? kLeastEvidenceS : kSlowEvidenceS)) return std::nullopt;
-  if (last_->points == first_->points) {
-    return Pace{began_s - placed_s_, measured_s / last_->points};
-  }
+  if (last_->points == first_->points) return Pace{began_s - placed_s_, measured_s / last_->points};
   // Between two reports nothing but points takes time: connections are made before the first.
   const double point_s = (last_->time_s - first_->time_s) / (last_->points - first_->points);
   return Pace{std::max(began_s, first_->time_s - point_s * first_->points) - placed_s_, point_s};

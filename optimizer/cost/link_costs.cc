@@ -20,6 +20,9 @@ MessageCosts compile(const model::Segment& segment, Corner corner) {
   costs.G = end_of(segment.G_s_per_byte, corner);
   costs.r_base = end_of(segment.r_base_s, corner);
   costs.r_per_byte = end_of(segment.r_per_byte_s, corner);
+  if (segment.r_batched_s) {
+    costs.r_saved = std::max(0.0, costs.r_base - end_of(segment.r_batched_s, corner));
+  }
   costs.s_base = end_of(segment.s_base_s, corner);
   costs.s_per_byte = end_of(segment.s_per_byte_s, corner);
   return costs;
@@ -104,6 +107,7 @@ MessageCosts either(const MessageCosts& a, const MessageCosts& b, double low, do
   costs.o_per_byte = o.per_byte;
   costs.r_base = r.base;
   costs.r_per_byte = r.per_byte;
+  costs.r_saved = beyond(a.r_saved, b.r_saved) ? b.r_saved : a.r_saved;
   costs.s_base = s.base;
   costs.s_per_byte = s.per_byte;
   // Round trip and gap share G. That of the line which is farther beyond leaves both exact at the

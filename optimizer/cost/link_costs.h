@@ -24,6 +24,7 @@ struct MessageCosts {
   double G = 0;  ///< per byte
   double r_base = 0;
   double r_per_byte = 0;
+  double r_saved = 0;  ///< of r_base, where one look at the network retires several operations
   double s_base = 0;
   double s_per_byte = 0;
 
@@ -31,6 +32,11 @@ struct MessageCosts {
   double o(double bytes) const { return o_base + o_per_byte * bytes; }
   /// CPU time to retire an operation that has arrived.
   double r(double bytes) const { return r_base + r_per_byte * bytes; }
+  /// The same of one among many that are retired together, as in a stream.
+  double r_batched(double bytes) const {
+    const double left = r(bytes) - r_saved;
+    return left > 0 ? left : 0;
+  }
   /// CPU time of the target to serve an operation.
   double s(double bytes) const { return s_base + s_per_byte * bytes; }
   /// NIC occupancy: the distance of two messages in a stream.
@@ -41,9 +47,9 @@ struct MessageCosts {
   double blocking(double bytes) const { return o(bytes) + round_trip(bytes) + r(bytes); }
   /// One active message, from before sending until the handler has run: o + L + G S + r.
   double one_way(double bytes) const { return o(bytes) + L + G * bytes + r(bytes); }
-  /// Per operation of a long stream: max(o + r, g + G S).
+  /// Per operation of a long stream: max(o + r_batched, g + G S).
   double stream(double bytes) const {
-    const double cpu = o(bytes) + r(bytes);
+    const double cpu = o(bytes) + r_batched(bytes);
     const double nic = gap(bytes);
     return cpu > nic ? cpu : nic;
   }

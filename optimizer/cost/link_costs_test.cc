@@ -27,6 +27,37 @@ TEST(LinkCosts, FollowsTheEquationsOfTheModel) {
   EXPECT_DOUBLE_EQ(link.at(64).one_way(64), link.o(64) + 4.5e-6 + 64 * 1.5e-9 + 0.4e-6);
 }
 
+TEST(LinkCosts, OperationsThatAreRetiredTogetherMayCostLess) {
+  OperationModel operation = example_operation();
+  operation.segments[0].r_batched_s = model::example_parameter(0.1e-6);
+  const LinkCosts link(operation);
+  const MessageCosts& small = link.at(64);
+  EXPECT_DOUBLE_EQ(small.r_batched(64), 0.1e-6);
+  EXPECT_DOUBLE_EQ(small.stream(64), small.o(64) + 0.1e-6);
+  EXPECT_DOUBLE_EQ(small.r(64), 0.4e-6);  // one that is waited for alone
+  EXPECT_DOUBLE_EQ(small.blocking(64), LinkCosts(example_operation()).blocking(64));
+  // Dearer ones than those alone are not believed.
+  operation.segments[0].r_batched_s = model::example_parameter(0.9e-6);
+  EXPECT_DOUBLE_EQ(LinkCosts(operation).at(64).r_batched(64), 0.4e-6);
+}
+
+TEST(LinkCosts, BetweenTwoProtocolsRetiringTogetherIsBounded) {
+  OperationModel operation = example_operation();
+  operation.segments[0].r_batched_s = model::example_parameter(0.1e-6, 0);
+  operation.segments[1].begins = {1792, 2304};
+  const LinkCosts link(operation);
+  const LinkCosts before(OperationModel{{operation.segments[0]}, std::nullopt, {}});
+  const LinkCosts after(OperationModel{{operation.segments[1]}, std::nullopt, {}});
+  for (const uint64_t bytes : {1800, 2048, 2300}) {
+    const double one = before.at(bytes).r_batched(static_cast<double>(bytes));
+    const double other = after.at(bytes).r_batched(static_cast<double>(bytes));
+    EXPECT_GE(link.at(bytes).r_batched(static_cast<double>(bytes)) * (1 + 1e-12),
+              std::max(one, other));
+    EXPECT_LE(link.at(bytes, Corner::low).r_batched(static_cast<double>(bytes)),
+              std::min(one, other) * (1 + 1e-12));
+  }
+}
+
 TEST(LinkCosts, IssueIsAHingeAtTheQueueDepth) {
   const LinkCosts link(example_operation());
   ASSERT_EQ(link.queue_depth(), 64U);

@@ -78,9 +78,7 @@ ResidualTable::ResidualTable(const std::vector<model::VisResidual>& cells) {
   sort_unique(y_);
   cells_.reserve(x_.size() * y_.size());
   for (const double x : x_) {
-    for (const double y : y_) {
-      cells_.push_back(estimate(cells, x, y));
-    }
+    for (const double y : y_) cells_.push_back(estimate(cells, x, y));
   }
   if (cells_.empty()) return;
   // What is computed between cells may be a rounding error beyond them.

@@ -174,8 +174,9 @@ inline constexpr Known kPrkStencil{"kernel.prk_stencil"};
 inline constexpr Known kPrkTranspose{"kernel.prk_transpose"};
 inline constexpr Known kPsearch{"kernel.psearch",
                                 {"naive", variant::kByHand, variant::kFineRegion}};
-inline constexpr Known kSerialTax{"kernel.serial_tax",
-                                  {"plain", "access", "loads", variant::kFineRegion}};
+inline constexpr Known kSerialTax{
+    "kernel.serial_tax",
+    {"plain", "access", "loads", variant::kFineRegion, "stores", "fine_stores"}};
 inline constexpr Known kSharedHistogram{"kernel.shared_histogram"};
 inline constexpr Known kSobel{"kernel.sobel",
                               {"naive", "tuned", variant::kByHand, variant::kFineRegion}};

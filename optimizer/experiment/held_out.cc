@@ -215,7 +215,8 @@ std::vector<Point> indirect_of(Draw& draw) {
   const Params problem = {{"iterations", whole(draw.between(2048, 1 << 14))},
                           {"elements_per_rank", whole(draw.between(1 << 10, 1 << 17))}};
   std::vector<Point> points;
-  for (const uint64_t block : {4096, 64, 256, 1024}) {  // 4096 without a model
+  // 4096 without a model; the last one is the whole loop, as a model often has it.
+  for (const uint64_t block : {4096, 64, 256, 1024, 16384}) {
     Params with = problem;
     with["block"] = whole(block);
     points.push_back({kernels::kIndirectSum.name, "tuned", std::move(with)});

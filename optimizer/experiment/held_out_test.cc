@@ -32,7 +32,7 @@ TEST(HeldOut, HoldsSomeOfEachKindSoon) {
   EXPECT_EQ(decisions, 20U);
 }
 
-TEST(HeldOut, AlternativesAreWaysToDoTheSame) {
+TEST(HeldOut, AlternativesAreMethodsForTheSame) {
   for (size_t index = 0; index < kMostHeldOut; ++index) {
     const HeldOutProblem problem = draw_held_out(3, 4, index);
     std::set<std::string> keys;

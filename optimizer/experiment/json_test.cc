@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
+
 namespace stripline::experiment {
 namespace {
 
@@ -51,24 +53,20 @@ void expect_refused(Parse parse, Json json, const Json::json_pointer& pointer, c
 
 TEST(ExperimentJson, AssignmentRoundTripsThroughText) {
   const Json json = to_json(example_assignment());
-  const auto text = canonical_json(json);
-  ASSERT_TRUE(text.ok());
-  const auto parsed = parse_json(*text, "assignment");
-  ASSERT_TRUE(parsed.ok());
-  const auto back = assignment_from_json(*parsed);
-  ASSERT_TRUE(back.ok()) << back.error().message();
-  EXPECT_EQ(to_json(*back), json);
-  EXPECT_EQ(back->fence, std::numeric_limits<uint64_t>::max());
-  EXPECT_EQ(back->seed, uint64_t{1} << 63);
-  EXPECT_EQ(back->points, example_assignment().points);
+  ASSERT_OK_AND_ASSIGN(const auto text, canonical_json(json));
+  ASSERT_OK_AND_ASSIGN(const auto parsed, parse_json(text, "assignment"));
+  ASSERT_OK_AND_ASSIGN(const auto back, assignment_from_json(parsed));
+  EXPECT_EQ(to_json(back), json);
+  EXPECT_EQ(back.fence, std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(back.seed, uint64_t{1} << 63);
+  EXPECT_EQ(back.points, example_assignment().points);
 }
 
 TEST(ExperimentJson, SeriesRoundTrips) {
   const Json json = to_json(example_series());
-  const auto back = sample_series_from_json(json);
-  ASSERT_TRUE(back.ok()) << back.error().message();
-  EXPECT_EQ(to_json(*back), json);
-  EXPECT_EQ(back->stop_reason, StopReason::converged);
+  ASSERT_OK_AND_ASSIGN(const auto back, sample_series_from_json(json));
+  EXPECT_EQ(to_json(back), json);
+  EXPECT_EQ(back.stop_reason, StopReason::converged);
 }
 
 // However it is written, a text is read as its JSON is, or refused as that is.
@@ -119,10 +117,9 @@ TEST(ExperimentJson, DeclarationRoundTrips) {
   e.rank_count = RankCount::power_of_two;
   e.feeds = {"network.get.o"};
   const Json json = to_json(e);
-  const auto back = experiment_from_json(json);
-  ASSERT_TRUE(back.ok()) << back.error().message();
-  EXPECT_EQ(to_json(*back), json);
-  EXPECT_FALSE(back->factors[0].maximum.has_value());
+  ASSERT_OK_AND_ASSIGN(const auto back, experiment_from_json(json));
+  EXPECT_EQ(to_json(back), json);
+  EXPECT_FALSE(back.factors[0].maximum.has_value());
 }
 
 TEST(ExperimentJson, RefusesDeclarationsThatNoPointCanSatisfy) {
@@ -145,11 +142,11 @@ TEST(ExperimentJson, RefusesDeclarationsThatNoPointCanSatisfy) {
 }
 
 TEST(ExperimentJson, MembersWithDefaultsMayBeLeftOut) {
-  const auto assignment =
-      assignment_from_json(Json{{"name", "a"}, {"fabric", "tcp"}, {"points", Json::array()}});
-  ASSERT_TRUE(assignment.ok()) << assignment.error().message();
-  EXPECT_EQ(assignment->clock, "real");
-  EXPECT_EQ(assignment->stop_rule.max_reps, StopRule{}.max_reps);
+  ASSERT_OK_AND_ASSIGN(
+      const auto assignment,
+      assignment_from_json(Json{{"name", "a"}, {"fabric", "tcp"}, {"points", Json::array()}}));
+  EXPECT_EQ(assignment.clock, "real");
+  EXPECT_EQ(assignment.stop_rule.max_reps, StopRule{}.max_reps);
   EXPECT_FALSE(assignment_from_json(Json{{"name", "a"}, {"fabric", "tcp"}}).ok());
   EXPECT_FALSE(assignment_from_json(Json(3)).ok());
 }

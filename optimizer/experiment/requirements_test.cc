@@ -41,7 +41,7 @@ TEST(Requirements, RanksAreInRangeAndDivideTheWork) {
             "another number of ranks");
 }
 
-TEST(Requirements, AnEmulatedNetworkHasNoWaysBesideItAndNoThreads) {
+TEST(Requirements, AnEmulatedNetworkHasNoPathsBesideItAndNoThreads) {
   Experiment on_node = declared(RankCount::any);
   on_node.factors.push_back({factor::kSameNode, "", "", {std::string("mapped")}, {}, {}});
   Experiment served = declared(RankCount::any);

@@ -9,15 +9,11 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "optimizer/experiment/json.h"
-#include "optimizer/fit/bulk.h"
 #include "optimizer/fit/collective.h"
-#include "optimizer/fit/fit_rma.h"
 #include "optimizer/fit/fit_vis.h"
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/samples.h"
-#include "optimizer/fit/service.h"
-#include "optimizer/fit/shared_update.h"
-#include "optimizer/fit/update.h"
+#include "optimizer/fit/section_fits.h"
 #include "optimizer/model/paths.h"
 #include "optimizer/model/validate.h"
 #include "optimizer/stats/order.h"
@@ -189,16 +185,16 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   fit.report.series_used = table.used().size();
   fit.report.rejected = table.rejected();
   fit_operations(samples, request.path, "", request, fit);
-  for (const auto& [way, of_way] : sort_node_samples(table)) {
-    const auto path = model::path_of_way(way);
+  for (const auto& [same_node, of_path] : sort_node_samples(table)) {
+    const auto path = model::path_of_same_node(same_node);
     const std::string name(path ? model::path_name(*path) : std::string_view());
     // The network between ranks of a node is no path of its own.
     if (!path || path == model::Path::network || name == request.path) {
-      fit.report.notes.push_back("samples of ranks of one node that reach each other by '" + way +
-                                 "' are of no known path");
+      fit.report.notes.push_back("samples of ranks of one node that reach each other by '" +
+                                 same_node + "' are of no known path");
       continue;
     }
-    fit_operations(of_way, name, name + " ", request, fit);
+    fit_operations(of_path, name, name + " ", request, fit);
   }
   fit_compute(samples, request, fit);
   fit_buffers(samples, request, fit);
@@ -206,11 +202,9 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   fit_many_regions(sort_vis_samples(table), request, fit);
   fit.model.collective =
       fit_collectives(samples, request.max_ranks, request.options.confidence, fit.report.notes);
-  fit.model.service_levels = fit_service(table, request.options.confidence, fit.report.notes);
-  fit.model.rma = fit_rma(table, request.options.confidence, fit.report.notes);
-  fit.model.update = fit_update(table, request.options.confidence, fit.report.notes);
-  fit.model.shared_update = fit_shared_update(table, request.options.confidence, fit.report.notes);
-  fit.model.bulk = fit_bulk(table, request.options.confidence, fit.report.notes);
+  for (const SectionFit& section : kSectionFits) {
+    section.fit(table, request.options.confidence, fit.model, fit.report.notes);
+  }
   if (fit.model.network.empty() && !fit.model.compute && !fit.model.collective && !fit.model.rma &&
       !fit.model.shared_update) {
     std::string why = "nothing could be fitted from " + std::to_string(series.size()) + " series";

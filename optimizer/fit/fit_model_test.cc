@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "optimizer/experiment/catalogue.h"
 #include "optimizer/fit/testing/synthetic.h"
 #include "optimizer/model/model_json.h"
@@ -41,9 +42,8 @@ TEST(FitModel, WholeCampaignGivesAValidModelThatSurvivesItsFileForm) {
     series.push_back(compute_series("red_in", 8192, run, 2e-9));
     series.push_back(compute_series("alu", 0, run, 1.3e-9));
   }
-  const auto fit = fit_model(series, request());
-  ASSERT_TRUE(fit.ok()) << fit.error().message();
-  const model::TunedModel& model = fit->model;
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_model(series, request()));
+  const model::TunedModel& model = fit.model;
   EXPECT_TRUE(model::validate(model).ok());
   const model::PathModel& path = model.network.at("inter-node");
   ASSERT_TRUE(path.put && path.get && path.am);
@@ -57,14 +57,12 @@ TEST(FitModel, WholeCampaignGivesAValidModelThatSurvivesItsFileForm) {
   EXPECT_EQ(model.domain.max_bytes, 1U << 20);
   EXPECT_EQ(model.provenance.sample_sha256.size(), 64U);
   EXPECT_EQ(model.provenance.fitter_version, kFitterVersion);
-  EXPECT_EQ(fit->report.series_used, series.size());
-  EXPECT_EQ(fit->report.operations.at("get").breakpoints.size(), 1U);
+  EXPECT_EQ(fit.report.series_used, series.size());
+  EXPECT_EQ(fit.report.operations.at("get").breakpoints.size(), 1U);
 
-  const auto json = model::to_json(model);
-  ASSERT_TRUE(json.ok()) << json.error().message();
-  const auto again = model::parse_model(json->dump(), "test");
-  ASSERT_TRUE(again.ok()) << again.error().message();
-  EXPECT_EQ(*model::content_sha256(*again), *model::content_sha256(model));
+  ASSERT_OK_AND_ASSIGN(const auto json, model::to_json(model));
+  ASSERT_OK_AND_ASSIGN(const auto again, model::parse_model(json.dump(), "test"));
+  EXPECT_EQ(*model::content_sha256(again), *model::content_sha256(model));
 }
 
 TEST(FitModel, BuffersCostWhatTheyTakeBeyondTheSmallestByRun) {
@@ -89,9 +87,8 @@ TEST(FitModel, BuffersCostWhatTheyTakeBeyondTheSmallestByRun) {
       series.push_back(received("read", buffer, run, read * noise * kBytes));
     }
   }
-  const auto fit = fit_model(series, request());
-  ASSERT_TRUE(fit.ok()) << fit.error().message();
-  const auto& buffers = fit->model.network.at("inter-node").get->buffers;
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_model(series, request()));
+  const auto& buffers = fit.model.network.at("inter-node").get->buffers;
   ASSERT_EQ(buffers.size(), 3U);
   EXPECT_EQ(buffers[0].bytes, uint64_t{1} << 17);
   EXPECT_EQ(buffers[0].retire_s_per_byte.value, 0);
@@ -103,15 +100,14 @@ TEST(FitModel, BuffersCostWhatTheyTakeBeyondTheSmallestByRun) {
   EXPECT_GT(buffers[2].retire_s_per_byte.ci_low, 0.19e-9);
 
   std::erase_if(series, [](const SampleSeries& s) { return s.point.variant == "read"; });
-  const auto unread = fit_model(series, request());
-  ASSERT_TRUE(unread.ok()) << unread.error().message();
-  EXPECT_TRUE(unread->model.network.at("inter-node").get->buffers.empty());
-  ASSERT_EQ(unread->report.notes.size(), 3U);
-  EXPECT_NE(unread->report.notes[0].find("131072 bytes costs is absent: reading"),
+  ASSERT_OK_AND_ASSIGN(const auto unread, fit_model(series, request()));
+  EXPECT_TRUE(unread.model.network.at("inter-node").get->buffers.empty());
+  ASSERT_EQ(unread.report.notes.size(), 3U);
+  EXPECT_NE(unread.report.notes[0].find("131072 bytes costs is absent: reading"),
             std::string::npos);
 }
 
-TEST(FitModel, StripOverheadIsTheDifferenceOfBothWaysByRun) {
+TEST(FitModel, StripOverheadIsTheDifferenceOfBothVariantsByRun) {
   auto series = synthesize(example_machine(), full_campaign(), {}, 7);
   const auto loop = [](const char* variant, uint32_t run, double value) {
     SampleSeries one;
@@ -128,10 +124,9 @@ TEST(FitModel, StripOverheadIsTheDifferenceOfBothWaysByRun) {
     series.push_back(loop("engine", run, by_hand_s + 32 * (run % 2 == 0 ? 0.1e-6 : 0.2e-6)));
   }
   series.push_back(loop("engine", 6, 1));  // without its counterpart it says nothing
-  const auto fit = fit_model(series, request());
-  ASSERT_TRUE(fit.ok()) << fit.error().message();
-  ASSERT_TRUE(fit->model.strip && fit->model.strip->strip_overhead_s);
-  const model::Parameter& overhead = *fit->model.strip->strip_overhead_s;
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_model(series, request()));
+  ASSERT_TRUE(fit.model.strip && fit.model.strip->strip_overhead_s);
+  const model::Parameter& overhead = *fit.model.strip->strip_overhead_s;
   EXPECT_NEAR(overhead.value, 0.15e-6, 1e-12);
   EXPECT_LT(overhead.ci_low, 0.15e-6);
   EXPECT_GT(overhead.ci_low, 0.08e-6);
@@ -147,11 +142,10 @@ TEST(FitModel, TheDomainIsThatOfTheFittedOperations) {
   once.values = {1.0};
   once.verified = true;
   series.push_back(once);
-  const auto fit = fit_model(series, request());
-  ASSERT_TRUE(fit.ok()) << fit.error().message();
-  EXPECT_FALSE(fit->model.network.at("inter-node").put.has_value());
-  EXPECT_EQ(fit->model.domain.min_bytes, 8U);
-  EXPECT_EQ(fit->model.domain.max_bytes, 1U << 20);
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_model(series, request()));
+  EXPECT_FALSE(fit.model.network.at("inter-node").put.has_value());
+  EXPECT_EQ(fit.model.domain.min_bytes, 8U);
+  EXPECT_EQ(fit.model.domain.max_bytes, 1U << 20);
 }
 
 TEST(FitModel, OrderOfSeriesDoesNotMatter) {
@@ -200,9 +194,8 @@ TEST(FitModel, NothingToFitIsAnErrorThatSaysWhy) {
 TEST(FitModel, ConstantTimesGiveZeroSlopesNotNonsense) {
   auto series = synthesize(example_machine(), full_campaign(), {}, 7);
   for (SampleSeries& s : series) s.values.assign(s.values.size(), 5e-6);
-  const auto fit = fit_model(series, request());
-  ASSERT_TRUE(fit.ok()) << fit.error().message();
-  const model::OperationModel& get = *fit->model.network.at("inter-node").get;
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_model(series, request()));
+  const model::OperationModel& get = *fit.model.network.at("inter-node").get;
   ASSERT_EQ(get.segments.size(), 1U);
   EXPECT_NEAR(get.segments[0].G_s_per_byte->value, 0.0, 1e-18);
 }
@@ -210,9 +203,8 @@ TEST(FitModel, ConstantTimesGiveZeroSlopesNotNonsense) {
 TEST(FitModel, ZeroTimesDoNotCrash) {
   auto series = synthesize(example_machine(), full_campaign(), {}, 8);
   for (SampleSeries& s : series) s.values.assign(s.values.size(), 0.0);
-  const auto fit = fit_model(series, request());
-  ASSERT_TRUE(fit.ok()) << fit.error().message();
-  for (const model::Segment& segment : fit->model.network.at("inter-node").get->segments) {
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_model(series, request()));
+  for (const model::Segment& segment : fit.model.network.at("inter-node").get->segments) {
     EXPECT_EQ(segment.L_s->value, 0.0);
     EXPECT_EQ(segment.o_base_s->value, 0.0);
   }
@@ -223,10 +215,9 @@ TEST(FitModel, BadSeriesAreLeftOutAndNamed) {
   series[3].values[0] = std::numeric_limits<double>::quiet_NaN();
   series[7].values.clear();
   series[11].point.params.clear();
-  const auto fit = fit_model(series, request());
-  ASSERT_TRUE(fit.ok()) << fit.error().message();
-  EXPECT_EQ(fit->report.rejected.size(), 3U);
-  EXPECT_EQ(fit->report.series_used, series.size() - 3);
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_model(series, request()));
+  EXPECT_EQ(fit.report.rejected.size(), 3U);
+  EXPECT_EQ(fit.report.series_used, series.size() - 3);
 }
 
 // Random damage: series removed, values scaled by powers of ten, sizes changed. Whatever comes out
@@ -277,21 +268,18 @@ TEST(FitModel, PathsWithinANodeStandBesideTheNetwork) {
     one.point.params[experiment::factor::kSameNode] = std::string("mapped");
     series.push_back(one);
   }
-  const auto both = fit_model(series, request());
-  ASSERT_TRUE(both.ok()) << both.error().message();
-  const auto alone = fit_model(std::span(series).first(of_network), request());
-  ASSERT_TRUE(alone.ok());
-  ASSERT_EQ(both->model.network.size(), 2U);
+  ASSERT_OK_AND_ASSIGN(const auto both, fit_model(series, request()));
+  ASSERT_OK_AND_ASSIGN(const auto alone, fit_model(std::span(series).first(of_network), request()));
+  ASSERT_EQ(both.model.network.size(), 2U);
   const auto o_of = [](const model::PathModel& path) {
     return path.get->segments.front().o_base_s->value;
   };
-  EXPECT_EQ(o_of(both->model.network.at("inter-node")),
-            o_of(alone->model.network.at("inter-node")));
-  EXPECT_NEAR(o_of(both->model.network.at("intra-node")),
-              0.1 * o_of(both->model.network.at("inter-node")),
-              0.01 * o_of(both->model.network.at("inter-node")));
-  EXPECT_EQ(both->report.series_used, series.size());
-  EXPECT_TRUE(both->report.operations.contains("intra-node get"));
+  EXPECT_EQ(o_of(both.model.network.at("inter-node")), o_of(alone.model.network.at("inter-node")));
+  EXPECT_NEAR(o_of(both.model.network.at("intra-node")),
+              0.1 * o_of(both.model.network.at("inter-node")),
+              0.01 * o_of(both.model.network.at("inter-node")));
+  EXPECT_EQ(both.report.series_used, series.size());
+  EXPECT_TRUE(both.report.operations.contains("intra-node get"));
 }
 
 }  // namespace

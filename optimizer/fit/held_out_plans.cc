@@ -45,20 +45,26 @@ std::optional<size_t> if_measured(std::span<const size_t> measured, size_t alter
   return has(measured, alternative) ? std::optional(alternative) : std::nullopt;
 }
 
-// The fastest by `predict`, which gives nullopt for one that the model cannot tell of, besides the
-// one that is taken without a model.
+// The fastest by `predict`, which gives nullopt for one that the model cannot tell of.
 template <typename Predict>
 std::optional<size_t> fastest(std::span<const size_t> measured, const Predict& predict) {
   std::optional<size_t> best;
   double best_s = 0;
   for (const size_t one : measured) {
-    if (one == 0) continue;
     const std::optional<double> time_s = predict(one);
     if (!time_s || (best && *time_s >= best_s)) continue;
     best = one;
     best_s = *time_s;
   }
   return best;
+}
+
+// The same, besides the one that is taken without a model: where that is of another form.
+template <typename Predict>
+std::optional<size_t> fastest_but_first(std::span<const size_t> measured, const Predict& predict) {
+  return fastest(measured, [&](size_t one) -> std::optional<double> {
+    return one == 0 ? std::nullopt : predict(one);
+  });
 }
 
 // Calls.
@@ -166,7 +172,7 @@ std::optional<size_t> choose_strips(const plan::StripCosts& costs, const HeldOut
   if (plan::plan_strip(request, &costs).reason != plan::Reason::tuned) {
     return if_measured(measured, 0);
   }
-  return fastest(measured, [&](size_t one) -> std::optional<double> {
+  return fastest_but_first(measured, [&](size_t one) -> std::optional<double> {
     return plan::force_strip(request, &costs, strips_of(problem.points[one])).predicted_s;
   });
 }
@@ -214,7 +220,7 @@ std::optional<size_t> choose_nest(const plan::CompiledPath& path, const HeldOutP
   if (!path.strip.has_get()) return std::nullopt;
   const plan::NestRequest request = nest_request(path, problem);
   if (plan::plan_nest(request).reason != plan::Reason::tuned) return if_measured(measured, 0);
-  return fastest(measured, [&](size_t one) -> std::optional<double> {
+  return fastest_but_first(measured, [&](size_t one) -> std::optional<double> {
     return plan::force_nest(request, nest_cut(request, problem.points[one])).predicted_s;
   });
 }
@@ -236,25 +242,26 @@ std::optional<size_t> choose_update(const plan::UpdateCosts& costs, const HeldOu
                  static_cast<double>(request.updates)));
   request.span_bytes = cells * request.item_bytes;
   request.one_value = true;
-  const auto way_of = [](const Point& one) {
-    plan::UpdateCandidate way;
-    way.merges = true;
+  const auto candidate_of = [](const Point& one) {
+    plan::UpdateCandidate candidate;
+    candidate.merges = true;
     const std::string method = text(one, "method");
-    way.buffer_bytes = number(one, factor::kBufferBytes);
-    if (method == "buffers") return way;
-    way.merges = false;
-    way.method = method == "messages" ? plan::UpdateMethod::messages : plan::UpdateMethod::provider;
-    return way;
+    candidate.buffer_bytes = number(one, factor::kBufferBytes);
+    if (method == "buffers") return candidate;
+    candidate.merges = false;
+    candidate.method =
+        method == "messages" ? plan::UpdateMethod::messages : plan::UpdateMethod::provider;
+    return candidate;
   };
   request.provider = std::ranges::any_of(
       measured, [&](size_t one) { return text(problem.points[one], "method") == "provider"; });
   if (plan::plan_update(request, &costs).reason != plan::Reason::tuned) {
     return if_measured(measured, 0);
   }
-  return fastest(measured, [&](size_t one) -> std::optional<double> {
-    const plan::UpdateCandidate way = way_of(problem.points[one]);
-    if (!plan::possible_update(request, &costs, way)) return std::nullopt;
-    return plan::force_update(request, &costs, way).predicted_s;
+  return fastest_but_first(measured, [&](size_t one) -> std::optional<double> {
+    const plan::UpdateCandidate candidate = candidate_of(problem.points[one]);
+    if (!plan::possible_update(request, &costs, candidate)) return std::nullopt;
+    return plan::force_update(request, &costs, candidate).predicted_s;
   });
 }
 

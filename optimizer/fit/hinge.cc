@@ -35,9 +35,7 @@ struct LeastRises {
 constexpr LeastRises kUsualRises{};
 
 Status check(std::span<const BurstCurve> curves) {
-  if (curves.empty()) {
-    return Error(ErrorCode::invalid_argument, "no bursts to fit; measure some");
-  }
+  if (curves.empty()) return Error(ErrorCode::invalid_argument, "no bursts to fit; measure some");
   for (const BurstCurve& curve : curves) {
     const std::string where = "bursts of " + std::to_string(curve.bytes) + " bytes";
     if (curve.points.empty()) return Error(ErrorCode::invalid_argument, where + ": none measured");

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "base/testing/test_size.h"
 
 namespace stripline::fit {
@@ -65,12 +66,11 @@ std::vector<BurstCurve> curves_of(const Machine& machine, int largest, double no
 TEST(Hinge, RecoversDepthAndMarginalCosts) {
   int close = 0;
   for (uint64_t seed = 0; seed < cases_here(50U); ++seed) {
-    const auto fit = fit_hinge(curves_of({}, 512, 0.02, seed));
-    ASSERT_TRUE(fit.ok());
-    ASSERT_EQ(fit->limit, QueueLimit::operations);
-    close += std::abs(fit->queue_depth - 40.0) < 2.0 ? 1 : 0;
-    EXPECT_NEAR(fit->costs[0].o_s, 1e-6, 0.04e-6);
-    EXPECT_NEAR(fit->costs[3].drain_s, 2e-6 + 32768e-9, 2e-6);
+    ASSERT_OK_AND_ASSIGN(const auto fit, fit_hinge(curves_of({}, 512, 0.02, seed)));
+    ASSERT_EQ(fit.limit, QueueLimit::operations);
+    close += std::abs(fit.queue_depth - 40.0) < 2.0 ? 1 : 0;
+    EXPECT_NEAR(fit.costs[0].o_s, 1e-6, 0.04e-6);
+    EXPECT_NEAR(fit.costs[3].drain_s, 2e-6 + 32768e-9, 2e-6);
   }
   if (kInstrumented) return;  // too few to count
   EXPECT_GE(close, 47);
@@ -79,10 +79,10 @@ TEST(Hinge, RecoversDepthAndMarginalCosts) {
 TEST(Hinge, ExactWithoutNoise) {
   for (const double depth : {2.0, 7.0, 40.0, 64.0, 100.0}) {
     for (const double reply : {0.0, 15e-6}) {
-      const auto fit = fit_hinge(curves_of({.depth = depth, .reply = reply}, 512, 0.0, 0));
-      ASSERT_TRUE(fit.ok());
-      EXPECT_EQ(fit->limit, QueueLimit::operations);
-      EXPECT_NEAR(fit->queue_depth, depth, 0.02) << "reply " << reply;
+      ASSERT_OK_AND_ASSIGN(const auto fit,
+                           fit_hinge(curves_of({.depth = depth, .reply = reply}, 512, 0.0, 0)));
+      EXPECT_EQ(fit.limit, QueueLimit::operations);
+      EXPECT_NEAR(fit.queue_depth, depth, 0.02) << "reply " << reply;
     }
   }
 }
@@ -91,20 +91,18 @@ TEST(Hinge, ExactWithoutNoise) {
 TEST(Hinge, QueuesThatAreRefilledInWavesAreRead) {
   for (const double depth : {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 24.0}) {
     const Machine machine{.g = 0.5e-6, .G = 0.1e-9, .depth = depth, .reply = 80e-6};
-    const auto exact = fit_hinge(curves_of(machine, 512, 0.0, 0));
-    ASSERT_TRUE(exact.ok());
-    ASSERT_EQ(exact->limit, QueueLimit::operations) << depth;
-    EXPECT_NEAR(exact->queue_depth, depth, 1e-6);
-    EXPECT_NEAR(exact->costs[0].drain_s, 81e-6 / depth, 0.01e-6);
+    ASSERT_OK_AND_ASSIGN(const auto exact, fit_hinge(curves_of(machine, 512, 0.0, 0)));
+    ASSERT_EQ(exact.limit, QueueLimit::operations) << depth;
+    EXPECT_NEAR(exact.queue_depth, depth, 1e-6);
+    EXPECT_NEAR(exact.costs[0].drain_s, 81e-6 / depth, 0.01e-6);
     // With noise, bursts of powers of two do not tell 2, 4 and 8 from 2 Q - 1 operations that a
     // slow NIC drains; see the header.
     if (depth == 2.0 || depth == 4.0 || depth == 8.0) continue;
     int right = 0;
     for (uint64_t seed = 1; seed <= cases_here(20U); ++seed) {
-      const auto fit = fit_hinge(curves_of(machine, 512, 0.02, seed));
-      ASSERT_TRUE(fit.ok());
-      right += fit->limit == QueueLimit::operations &&
-                       std::abs(fit->queue_depth - depth) < (depth > 8 ? 1.5 : 0.5)
+      ASSERT_OK_AND_ASSIGN(const auto fit, fit_hinge(curves_of(machine, 512, 0.02, seed)));
+      right += fit.limit == QueueLimit::operations &&
+                       std::abs(fit.queue_depth - depth) < (depth > 8 ? 1.5 : 0.5)
                    ? 1
                    : 0;
     }
@@ -117,18 +115,15 @@ TEST(Hinge, TheKneeOfPutsLiesBeyondTheDepthAndIsReadCorrectly) {
   // o = 1, drain = 2.064 at 64 bytes: the queue drains while it fills, and the knee is near 76.
   std::mt19937_64 random(1);
   std::vector<BurstCurve> curves{curve_of({}, 64, 2048, 0.0, random)};
-  const auto fit = fit_hinge(curves);
-  ASSERT_TRUE(fit.ok());
-  EXPECT_NEAR(fit->queue_depth, 40.0, 0.05);
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_hinge(curves));
+  EXPECT_NEAR(fit.queue_depth, 40.0, 0.05);
 }
 
 TEST(Hinge, NoisyGets) {
   int close = 0;
   for (uint64_t seed = 0; seed < cases_here(50U); ++seed) {
-    const auto fit = fit_hinge(curves_of({.reply = 15e-6}, 512, 0.02, seed));
-    ASSERT_TRUE(fit.ok());
-    close +=
-        fit->limit == QueueLimit::operations && std::abs(fit->queue_depth - 40.0) < 2.5 ? 1 : 0;
+    ASSERT_OK_AND_ASSIGN(const auto fit, fit_hinge(curves_of({.reply = 15e-6}, 512, 0.02, seed)));
+    close += fit.limit == QueueLimit::operations && std::abs(fit.queue_depth - 40.0) < 2.5 ? 1 : 0;
   }
   if (kInstrumented) return;  // too few to count
   EXPECT_GE(close, 46);
@@ -137,10 +132,9 @@ TEST(Hinge, NoisyGets) {
 TEST(Hinge, PostingSlowerThanDrainingShowsNoKnee) {
   int none = 0;
   for (uint64_t seed = 0; seed < cases_here(50U); ++seed) {
-    const auto fit = fit_hinge(curves_of({.o = 60e-6}, 512, 0.03, seed));
-    ASSERT_TRUE(fit.ok());
-    if (fit->limit == QueueLimit::none_seen && fit->queue_depth == 512.0) ++none;
-    EXPECT_NEAR(fit->costs[0].o_s, 60e-6, 3e-6);
+    ASSERT_OK_AND_ASSIGN(const auto fit, fit_hinge(curves_of({.o = 60e-6}, 512, 0.03, seed)));
+    if (fit.limit == QueueLimit::none_seen && fit.queue_depth == 512.0) ++none;
+    EXPECT_NEAR(fit.costs[0].o_s, 60e-6, 3e-6);
   }
   if (kInstrumented) return;  // too few to count
   EXPECT_GE(none, 48);
@@ -164,34 +158,30 @@ TEST(Hinge, ASecondOperationThatIsCheaperIsNoKnee) {
     }
     curves.push_back(curve);
   }
-  const auto fit = fit_hinge(curves);
-  ASSERT_TRUE(fit.ok());
-  EXPECT_EQ(fit->limit, QueueLimit::none_seen);
-  EXPECT_EQ(fit->queue_depth, 256.0);
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_hinge(curves));
+  EXPECT_EQ(fit.limit, QueueLimit::none_seen);
+  EXPECT_EQ(fit.queue_depth, 256.0);
 }
 
 TEST(Hinge, AQueueThatNeverFilledIsOnlyBoundedBelow) {
-  const auto fit = fit_hinge(curves_of({.depth = 1e6}, 128, 0.02, 1));
-  ASSERT_TRUE(fit.ok());
-  EXPECT_EQ(fit->limit, QueueLimit::none_seen);
-  EXPECT_EQ(fit->queue_depth, 128.0);
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_hinge(curves_of({.depth = 1e6}, 128, 0.02, 1)));
+  EXPECT_EQ(fit.limit, QueueLimit::none_seen);
+  EXPECT_EQ(fit.queue_depth, 128.0);
 }
 
 TEST(Hinge, OneBurstBeyondNeedsTheStreamCost) {
   // Bursts up to 64 and a queue of 40: only one lies beyond.
   auto curves = curves_of({}, 64, 0.005, 2);
-  const auto without = fit_hinge(curves);
-  ASSERT_TRUE(without.ok());
-  EXPECT_EQ(without->limit, QueueLimit::none_seen);
-  EXPECT_GE(without->queue_depth, 8.0);  // A lower bound, from the bursts that did not wait.
-  EXPECT_LE(without->queue_depth, 41.0);
+  ASSERT_OK_AND_ASSIGN(const auto without, fit_hinge(curves));
+  EXPECT_EQ(without.limit, QueueLimit::none_seen);
+  EXPECT_GE(without.queue_depth, 8.0);  // A lower bound, from the bursts that did not wait.
+  EXPECT_LE(without.queue_depth, 41.0);
   for (BurstCurve& curve : curves) {
     curve.stream_s = 2e-6 + 1e-9 * static_cast<double>(curve.bytes);
   }
-  const auto with = fit_hinge(curves);
-  ASSERT_TRUE(with.ok());
-  EXPECT_EQ(with->limit, QueueLimit::operations);
-  EXPECT_NEAR(with->queue_depth, 40.0, 1.0);
+  ASSERT_OK_AND_ASSIGN(const auto with, fit_hinge(curves));
+  EXPECT_EQ(with.limit, QueueLimit::operations);
+  EXPECT_NEAR(with.queue_depth, 40.0, 1.0);
 }
 
 TEST(Hinge, ASizeThatHardlyRisesDoesNotHideThoseThatRiseLate) {
@@ -201,29 +191,27 @@ TEST(Hinge, ASizeThatHardlyRisesDoesNotHideThoseThatRiseLate) {
   const std::vector<BurstCurve> curves{
       curve_of({.g = 1.05e-6, .G = 0.0, .reply = 15e-6}, 64, 2048, 0.0, random),
       curve_of({.g = 8e-6, .reply = 15e-6}, 72, 64, 0.0, random)};
-  const auto fit = fit_hinge(curves);
-  ASSERT_TRUE(fit.ok());
-  EXPECT_EQ(fit->limit, QueueLimit::none_seen);
-  EXPECT_GE(fit->queue_depth, 8.0);
-  EXPECT_LE(fit->queue_depth, 41.0);
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_hinge(curves));
+  EXPECT_EQ(fit.limit, QueueLimit::none_seen);
+  EXPECT_GE(fit.queue_depth, 8.0);
+  EXPECT_LE(fit.queue_depth, 41.0);
 }
 
 TEST(Hinge, TellsALimitInBytesFromOneInOperations) {
-  const auto fit = fit_hinge(curves_of({.depth_bytes = 65536.0}, 4096, 0.01, 3));
-  ASSERT_TRUE(fit.ok());
-  EXPECT_EQ(fit->limit, QueueLimit::bytes);
-  EXPECT_NEAR(fit->queue_depth, 65536.0, 3000.0);
+  ASSERT_OK_AND_ASSIGN(const auto fit,
+                       fit_hinge(curves_of({.depth_bytes = 65536.0}, 4096, 0.01, 3)));
+  EXPECT_EQ(fit.limit, QueueLimit::bytes);
+  EXPECT_NEAR(fit.queue_depth, 65536.0, 3000.0);
 }
 
 TEST(Hinge, SingleRunsCanBeFittedOnceTheKindIsKnown) {
-  const auto found = fit_known_hinge(curves_of({}, 512, 0.03, 4), QueueLimit::operations);
-  ASSERT_TRUE(found.ok());
-  ASSERT_TRUE(found->has_value());
-  EXPECT_NEAR((*found)->queue_depth, 40.0, 3.0);
-  const auto straight =
-      fit_known_hinge(curves_of({.o = 60e-6}, 16, 0.0, 4), QueueLimit::operations);
-  ASSERT_TRUE(straight.ok());
-  EXPECT_FALSE(straight->has_value());
+  ASSERT_OK_AND_ASSIGN(const auto found,
+                       fit_known_hinge(curves_of({}, 512, 0.03, 4), QueueLimit::operations));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_NEAR(found->queue_depth, 40.0, 3.0);
+  ASSERT_OK_AND_ASSIGN(const auto straight, fit_known_hinge(curves_of({.o = 60e-6}, 16, 0.0, 4),
+                                                            QueueLimit::operations));
+  EXPECT_FALSE(straight.has_value());
 }
 
 // What a coarse campaign measures on a busy host: medians of one operation and of `largest`, which
@@ -250,26 +238,22 @@ std::vector<BurstCurve> two_bursts(double rise, double noise, uint64_t seed) {
 TEST(Hinge, TwoBurstsSayNothingOfTheDepth) {
   for (double rise = 0; rise <= 0.05; rise += 0.001) {
     for (const double noise : {0.0, 0.02}) {
-      const auto fit = fit_hinge(two_bursts(rise, noise, 7));
-      ASSERT_TRUE(fit.ok());
-      EXPECT_EQ(fit->limit, QueueLimit::none_seen) << rise;
-      EXPECT_TRUE(std::isinf(fit->queue_depth)) << rise << ": " << fit->queue_depth;
-      EXPECT_EQ(fit->straight_burst, 256.0) << rise;
-      EXPECT_NEAR(fit->costs[2].o_s, 8.6e-6, 0.4e-6);
+      ASSERT_OK_AND_ASSIGN(const auto fit, fit_hinge(two_bursts(rise, noise, 7)));
+      EXPECT_EQ(fit.limit, QueueLimit::none_seen) << rise;
+      EXPECT_TRUE(std::isinf(fit.queue_depth)) << rise << ": " << fit.queue_depth;
+      EXPECT_EQ(fit.straight_burst, 256.0) << rise;
+      EXPECT_NEAR(fit.costs[2].o_s, 8.6e-6, 0.4e-6);
     }
   }
   // A rise this steep shows that there is a queue, but its depth may be 2 or 200.
-  const auto slow = fit_hinge(two_bursts(3.0, 0.0, 7));
-  ASSERT_TRUE(slow.ok());
-  EXPECT_TRUE(std::isinf(slow->queue_depth));
+  ASSERT_OK_AND_ASSIGN(const auto slow, fit_hinge(two_bursts(3.0, 0.0, 7)));
+  EXPECT_TRUE(std::isinf(slow.queue_depth));
   std::vector<BurstCurve> streamed = two_bursts(3.0, 0.0, 7);
   for (BurstCurve& curve : streamed) curve.stream_s = 4 * curve.points[0].time_s;
-  const auto with_stream = fit_hinge(streamed);
-  ASSERT_TRUE(with_stream.ok());
-  EXPECT_TRUE(std::isinf(with_stream->queue_depth));
-  const auto known = fit_known_hinge(streamed, QueueLimit::operations);
-  ASSERT_TRUE(known.ok());
-  EXPECT_FALSE(known->has_value());
+  ASSERT_OK_AND_ASSIGN(const auto with_stream, fit_hinge(streamed));
+  EXPECT_TRUE(std::isinf(with_stream.queue_depth));
+  ASSERT_OK_AND_ASSIGN(const auto known, fit_known_hinge(streamed, QueueLimit::operations));
+  EXPECT_FALSE(known.has_value());
 }
 
 // The bursts that every campaign measures.
@@ -296,9 +280,9 @@ TEST(Hinge, ASmallRiseOfTheLargestBurstIsNoDepth) {
   // Streams are bound by the NIC, and bursts are not: the queue has room for more than 256.
   for (double rise = 0; rise <= 0.05; rise += 0.005) {
     for (uint64_t seed = 0; seed < cases_here(20U); ++seed) {
-      const auto fit = fit_hinge(four_bursts({.depth = 1000}, rise, 0.02, seed));
-      ASSERT_TRUE(fit.ok());
-      EXPECT_EQ(fit->limit, QueueLimit::none_seen) << rise << ": " << fit->queue_depth;
+      ASSERT_OK_AND_ASSIGN(const auto fit,
+                           fit_hinge(four_bursts({.depth = 1000}, rise, 0.02, seed)));
+      EXPECT_EQ(fit.limit, QueueLimit::none_seen) << rise << ": " << fit.queue_depth;
     }
   }
 }
@@ -307,10 +291,10 @@ TEST(Hinge, FourBurstsFindADepthTenTimesAlike) {
   for (const double depth : {4.0, 16.0, 64.0}) {
     for (const double reply : {0.0, 15e-6}) {
       for (uint64_t seed = 0; seed < cases_here(10U); ++seed) {
-        const auto fit = fit_hinge(four_bursts({.depth = depth, .reply = reply}, 0, 0.01, seed));
-        ASSERT_TRUE(fit.ok());
-        ASSERT_EQ(fit->limit, QueueLimit::operations) << depth << ", reply " << reply;
-        EXPECT_NEAR(fit->queue_depth, depth, 1 + 0.06 * depth) << "reply " << reply;
+        ASSERT_OK_AND_ASSIGN(const auto fit, fit_hinge(four_bursts({.depth = depth, .reply = reply},
+                                                                   0, 0.01, seed)));
+        ASSERT_EQ(fit.limit, QueueLimit::operations) << depth << ", reply " << reply;
+        EXPECT_NEAR(fit.queue_depth, depth, 1 + 0.06 * depth) << "reply " << reply;
       }
     }
   }
@@ -325,11 +309,10 @@ TEST(Hinge, ALimitInBytesAlwaysLeavesRoomForOneOperation) {
     if (bytes == 65536) machine = {.depth = 1};
     curves.push_back(curve_of(machine, bytes, 1024, 0.0, random));
   }
-  const auto fit = fit_hinge(curves);
-  ASSERT_TRUE(fit.ok());
-  EXPECT_EQ(fit->limit, QueueLimit::bytes);
-  EXPECT_NEAR(fit->queue_depth, 16384.0, 1000.0);
-  EXPECT_NEAR(fit->costs[2].o_s, 1e-6, 0.01e-6);
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_hinge(curves));
+  EXPECT_EQ(fit.limit, QueueLimit::bytes);
+  EXPECT_NEAR(fit.queue_depth, 16384.0, 1000.0);
+  EXPECT_NEAR(fit.costs[2].o_s, 1e-6, 0.01e-6);
 }
 
 TEST(Hinge, OddAndBadInput) {
@@ -340,13 +323,14 @@ TEST(Hinge, OddAndBadInput) {
   EXPECT_FALSE(fit_hinge(std::vector{BurstCurve{8, {{0, 1, 1}}, {}}}).ok());
   EXPECT_FALSE(fit_hinge(std::vector{BurstCurve{8, {{1, 1, 1}}, nan}}).ok());
   EXPECT_FALSE(fit_known_hinge(curves_of({}, 8, 0.0, 0), QueueLimit::none_seen).ok());
-  const auto single = fit_hinge(std::vector{BurstCurve{8, {{4, 1e-6, 1e12}}, {}}});
-  ASSERT_TRUE(single.ok());
-  EXPECT_EQ(single->limit, QueueLimit::none_seen);
-  EXPECT_NEAR(single->costs[0].o_s, 0.25e-6, 1e-12);
-  const auto zero = fit_hinge(std::vector{BurstCurve{8, {{1, 0, 1}, {2, 0, 1}, {4, 0, 1}}, {}}});
-  ASSERT_TRUE(zero.ok());
-  EXPECT_EQ(zero->limit, QueueLimit::none_seen);
+  ASSERT_OK_AND_ASSIGN(const auto single,
+                       fit_hinge(std::vector{BurstCurve{8, {{4, 1e-6, 1e12}}, {}}}));
+  EXPECT_EQ(single.limit, QueueLimit::none_seen);
+  EXPECT_NEAR(single.costs[0].o_s, 0.25e-6, 1e-12);
+  ASSERT_OK_AND_ASSIGN(
+      const auto zero,
+      fit_hinge(std::vector{BurstCurve{8, {{1, 0, 1}, {2, 0, 1}, {4, 0, 1}}, {}}}));
+  EXPECT_EQ(zero.limit, QueueLimit::none_seen);
 }
 
 }  // namespace

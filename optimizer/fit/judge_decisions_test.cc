@@ -247,6 +247,22 @@ TEST(JudgeDecisions, IndexedLoopsAreJudgedByTheBlocksThatTheyAreCarriedOutIn) {
   EXPECT_NEAR(std::expm1(judged.choices.front().over_untuned.front()),
               took.at(*chosen) / took.front() - 1, 0.01);
   EXPECT_EQ(untuned_alternative(times.problem, all), 0U);
+
+  // Larger blocks wait less often, which decides where the network is far away: the whole loop, or
+  // the largest of the others, the usual one.
+  ASSERT_EQ(number(times.problem.points.back(), "block"), 16384U);
+  ASSERT_GT(number(times.problem.points.back(), "iterations"), 4096U);
+  for (auto& [path, operations] : model.network) {
+    for (auto* const operation : {&operations.get, &operations.am}) {
+      for (model::Segment& segment : (*operation)->segments) {
+        segment.L_s = model::example_parameter(1e-3, 0.02);
+      }
+    }
+  }
+  const plan::CompiledModel far(model);
+  const std::vector<size_t> with_whole = {0, 1, 2, 3, 4};
+  EXPECT_EQ(chosen_alternative(far, times.problem, all, 2), 0U);
+  EXPECT_EQ(chosen_alternative(far, times.problem, with_whole, 2), 4U);
 }
 
 // What a model chooses, and what is done without one, of all alternatives.

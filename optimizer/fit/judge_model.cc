@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "optimizer/cost/link_costs.h"
+#include "optimizer/fit/sample_rules.h"
 #include "optimizer/fit/sample_table.h"
 #include "optimizer/fit/samples.h"
 #include "optimizer/fit/sentinels.h"

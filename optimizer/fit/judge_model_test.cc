@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "optimizer/fit/fit_model.h"
 #include "optimizer/fit/testing/synthetic.h"
 #include "optimizer/model/model_fixture.h"
@@ -44,9 +45,8 @@ FitRequest request() {
 TEST(JudgeModel, PredictsPointsThatItWasNotFittedTo) {
   const auto parts = hold_out(campaign_of(1));
   ASSERT_FALSE(parts.held_out.empty());
-  const auto fitted = fit_model(parts.fitted, request());
-  ASSERT_TRUE(fitted.ok()) << fitted.error().message();
-  const Judgement judged = judge_model(fitted->model, parts.held_out, 2);
+  ASSERT_OK_AND_ASSIGN(const auto fitted, fit_model(parts.fitted, request()));
+  const Judgement judged = judge_model(fitted.model, parts.held_out, 2);
   EXPECT_GE(judged.points, 6U);
   EXPECT_LT(judged.mean_error, 0.05);
   EXPECT_GE(judged.largest_error, judged.mean_error);
@@ -72,36 +72,33 @@ TEST(JudgeModel, KindsOfTimesWeighAlikeTogetherToo) {
 }
 
 TEST(JudgeModel, SeesAnotherMachine) {
-  const auto fitted = fit_model(campaign_of(1), request());
-  ASSERT_TRUE(fitted.ok()) << fitted.error().message();
-  EXPECT_NEAR(judge_model(fitted->model, campaign_of(2), 2).mean_error, 0.5, 0.05);
+  ASSERT_OK_AND_ASSIGN(const auto fitted, fit_model(campaign_of(1), request()));
+  EXPECT_NEAR(judge_model(fitted.model, campaign_of(2), 2).mean_error, 0.5, 0.05);
 }
 
 TEST(JudgeModel, SentinelsStayWhereTheMachineDoes) {
-  const auto fitted = fit_model(campaign_of(1), request());
-  ASSERT_TRUE(fitted.ok()) << fitted.error().message();
-  const SentinelReading same = read_sentinels(fitted->model, campaign_of(1));
+  ASSERT_OK_AND_ASSIGN(const auto fitted, fit_model(campaign_of(1), request()));
+  const SentinelReading same = read_sentinels(fitted.model, campaign_of(1));
   EXPECT_GT(same.points, 10U);
   EXPECT_LT(2 * same.outside, same.points);
   EXPECT_NEAR(same.ratio, 1, 0.05);
   for (const double factor : {0.5, 1.5}) {
-    const SentinelReading other = read_sentinels(fitted->model, campaign_of(factor));
+    const SentinelReading other = read_sentinels(fitted.model, campaign_of(factor));
     EXPECT_EQ(other.outside, other.points) << factor;
     EXPECT_NEAR(other.ratio, factor, 0.1);
   }
-  EXPECT_EQ(read_sentinels(fitted->model, {}), SentinelReading());
+  EXPECT_EQ(read_sentinels(fitted.model, {}), SentinelReading());
 }
 
 TEST(JudgeModel, CountsWhatChoicesLose) {
-  const auto fitted = fit_model(campaign_of(1), request());
-  ASSERT_TRUE(fitted.ok()) << fitted.error().message();
+  ASSERT_OK_AND_ASSIGN(const auto fitted, fit_model(campaign_of(1), request()));
   // Two ranks broadcast down a tree where no model says otherwise.
   const std::vector<SampleSeries> series = {
       measured("micro.collective_broadcast", "binomial", 8, 1e-6),
       measured("micro.collective_broadcast", "scatter_allgather", 8, 2e-6),
       measured("micro.collective_broadcast", "binomial", 64, 1.21e-6),
       measured("micro.collective_broadcast", "scatter_allgather", 64, 1e-6)};
-  const Judgement judged = judge_model(fitted->model, series, 2);
+  const Judgement judged = judge_model(fitted.model, series, 2);
   EXPECT_EQ(judged.choices, 2U);
   EXPECT_NEAR(judged.mean_regret, 0.1, 1e-9);
   EXPECT_NEAR(judged.worst_regret, 0.21, 1e-9);

@@ -182,7 +182,6 @@ class OperationFitter {
       return {};
     }
     STRIPLINE_ASSIGN_OR_RETURN(hinge_, fit_hinge(curves));
-    fit_.queue_limit = hinge_->limit;
     std::set<uint32_t> runs;
     for (const auto& [bytes, bursts] : samples_.issue) {
       for (const auto& [burst, medians] : bursts) {

@@ -39,7 +39,6 @@ struct OperationFit {
   model::OperationModel model;
   std::vector<Breakpoint> breakpoints;  ///< Between the model's segments, with their intervals.
   double misfit = 0.0;  ///< Relative root mean square residual of the latency and stream medians.
-  QueueLimit queue_limit = QueueLimit::none_seen;
   std::vector<std::string> notes;  ///< What could not be identified, and why; one sentence each.
 };
 

@@ -12,6 +12,7 @@
 #include "optimizer/fit/borrowed_slopes.h"
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/stream_bound.h"
+#include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
 
 namespace stripline::fit {
@@ -52,6 +53,22 @@ double noise_of(const SizeCurve& curve) {
         std::sqrt(stats::mean_and_variance(logs).variance / static_cast<double>(logs.size())));
   }
   return errors.size() < kMinSizes ? 0.0 : std::max(kLeastNoise, stats::median(errors));
+}
+
+// A weighted mean.
+struct Mean {
+  double sum = 0.0;
+  double weight = 0.0;
+  void add(double value, double of_weight) {
+    sum += of_weight * value;
+    weight += of_weight;
+  }
+};
+
+std::vector<double> means_of(const std::map<uint32_t, Mean>& by_run) {
+  std::vector<double> means;
+  for (const auto& [run, mean] : by_run) means.push_back(mean.sum / mean.weight);
+  return means;
 }
 
 class SegmentFitter {
@@ -165,6 +182,7 @@ class SegmentFitter {
       }
       cpu = costs_.issue.empty() ? r : add(cpu, r);
     }
+    segment.r_batched_s = batched(range, segment);
     const SizeCurve inside = slice(subtract(samples_.latency, cpu), range);
     double most_slope = std::numeric_limits<double>::infinity();
     const StreamBound bound = stream_bound();
@@ -180,6 +198,37 @@ class SegmentFitter {
     segment.s_base_s = costs_.serve_base_s;
     segment.s_per_byte_s = costs_.serve_per_byte_s;
     return segment;
+  }
+
+  // r of operations that are retired with others: what issuing leaves of a stream that the CPU
+  // limits, where it takes clearly less than issuing and retiring one by one.
+  std::optional<model::Parameter> batched(SizeRange range, const model::Segment& segment) const {
+    if (!segment.r_base_s || !segment.o_base_s) return std::nullopt;
+    const auto value = [](const std::optional<model::Parameter>& one) {
+      return one ? one->value : 0.0;
+    };
+    std::map<uint32_t, Mean> ratios;
+    std::map<uint32_t, Mean> left_s;
+    for (const auto& [bytes, medians] : slice(costs_.stream, range)) {
+      const double one_by_one_s = interpolate(samples_.overlap, bytes);
+      if (costs_.nic_bound.contains(bytes) || costs_.queue_bound.contains(bytes) ||
+          !(one_by_one_s > 0.0)) {
+        continue;
+      }
+      const double other_s =
+          segment.o_base_s->value +
+          (value(segment.o_per_byte_s) + value(segment.r_per_byte_s)) * static_cast<double>(bytes);
+      for (const auto& [run, each_s] : medians) {
+        if (!(each_s > 0.0)) continue;
+        ratios[run].add(std::log(each_s / one_by_one_s), 1.0);
+        left_s[run].add(each_s - other_s, 1.0 / (one_by_one_s * one_by_one_s));
+      }
+    }
+    const auto interval = stats::mean_interval(means_of(ratios), options_.confidence);
+    if (!interval.ok() || !(interval->high < -std::log(options_.nic_bound_ratio))) {
+      return std::nullopt;
+    }
+    return publish_.over_runs(means_of(left_s), 0.0, 0.0, "stream beyond o+t");
   }
 
   void fit_wire(const RunLines& wire, const std::string& where, model::Segment& segment) {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "base/testing/test_size.h"
 #include "optimizer/fit/testing/synthetic.h"
 
@@ -21,13 +22,12 @@ OperationSamples samples_of(const std::string& name, const NoiseModel& noise, ui
 
 TEST(FitOperation, ExactWithoutNoise) {
   const NoiseModel silence{.between_runs = 0.0, .within_run = 0.0};
-  const auto fit = fit_operation(samples_of("put", silence, 1), Kind::put);
-  ASSERT_TRUE(fit.ok()) << fit.error().message();
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_operation(samples_of("put", silence, 1), Kind::put));
   const std::vector<TrueSegment> truth = example_machine()[1].segments;
-  ASSERT_EQ(fit->model.segments.size(), truth.size());
-  EXPECT_LT(fit->misfit, 1e-6);
+  ASSERT_EQ(fit.model.segments.size(), truth.size());
+  EXPECT_LT(fit.misfit, 1e-6);
   for (std::size_t i = 0; i < truth.size(); ++i) {
-    const model::Segment& s = fit->model.segments[i];
+    const model::Segment& s = fit.model.segments[i];
     EXPECT_NEAR(s.o_base_s->value, truth[i].o_base, 1e-6 * truth[i].o_base);
     EXPECT_NEAR(s.o_per_byte_s->value, truth[i].o_per_byte, 1e-5 * truth[i].o_per_byte);
     EXPECT_NEAR(s.L_s->value, truth[i].L, 1e-6 * truth[i].L);
@@ -36,27 +36,25 @@ TEST(FitOperation, ExactWithoutNoise) {
     EXPECT_NEAR(s.r_base_s->value, truth[i].r_base, 1e-5 * truth[i].r_base);
     EXPECT_NEAR(s.r_per_byte_s->value, truth[i].r_per_byte, 1e-4 * truth[i].r_per_byte);
   }
-  ASSERT_TRUE(fit->model.queue_depth.has_value());
-  EXPECT_EQ(fit->model.queue_depth->value, 64.0);
-  EXPECT_FALSE(fit->model.queue_depth->at_least);
+  ASSERT_TRUE(fit.model.queue_depth.has_value());
+  EXPECT_EQ(fit.model.queue_depth->value, 64.0);
+  EXPECT_FALSE(fit.model.queue_depth->at_least);
 }
 
 TEST(FitOperation, SegmentsAreGaplessAndCoverTheMeasuredSizes) {
-  const auto fit = fit_operation(samples_of("get", {}, 2), Kind::get);
-  ASSERT_TRUE(fit.ok());
-  const auto& segments = fit->model.segments;
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_operation(samples_of("get", {}, 2), Kind::get));
+  const auto& segments = fit.model.segments;
   EXPECT_EQ(segments.front().from_bytes, 8U);
   EXPECT_EQ(segments.back().to_bytes, (1U << 20) + 1);
   for (std::size_t i = 1; i < segments.size(); ++i) {
     EXPECT_EQ(segments[i].from_bytes, segments[i - 1].to_bytes);
-    EXPECT_EQ(segments[i].from_bytes, fit->breakpoints[i - 1].from_bytes);
+    EXPECT_EQ(segments[i].from_bytes, fit.breakpoints[i - 1].from_bytes);
   }
 }
 
 TEST(FitOperation, ASwitchHasAnInterval) {
-  const auto fit = fit_operation(samples_of("get", {}, 2), Kind::get);
-  ASSERT_TRUE(fit.ok());
-  const auto& segments = fit->model.segments;
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_operation(samples_of("get", {}, 2), Kind::get));
+  const auto& segments = fit.model.segments;
   ASSERT_EQ(segments.size(), 2U);
   EXPECT_FALSE(segments[0].begins.has_value());
   ASSERT_TRUE(segments[1].begins.has_value());
@@ -85,9 +83,8 @@ TEST(FitOperation, TwoBurstsGiveNoDepthAndFourDo) {
 }
 
 TEST(FitOperation, ActiveMessagesFoldTheHandlerIntoL) {
-  const auto fit = fit_operation(samples_of("am", {}, 3), Kind::am);
-  ASSERT_TRUE(fit.ok());
-  const model::Segment& s = fit->model.segments.front();
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_operation(samples_of("am", {}, 3), Kind::am));
+  const model::Segment& s = fit.model.segments.front();
   EXPECT_FALSE(s.r_base_s.has_value());
   EXPECT_FALSE(s.g_s.has_value());
   ASSERT_TRUE(s.L_s.has_value());
@@ -98,16 +95,40 @@ TEST(FitOperation, ActiveMessagesFoldTheHandlerIntoL) {
 TEST(FitOperation, CpuBoundStreamsLeaveGAbsent) {
   const std::vector<TrueOperation> slow_cpu{
       {"put", {{0, 20e-6, 2e-9, 5e-6, 1e-6, 1e-9, 2e-6, 0.0}}, 64.0}};
-  const auto fit = fit_operation(samples_of("put", {}, 4, full_campaign(), slow_cpu), Kind::put);
-  ASSERT_TRUE(fit.ok());
-  EXPECT_FALSE(fit->model.segments.front().g_s.has_value());
-  EXPECT_TRUE(std::any_of(fit->notes.begin(), fit->notes.end(), [](const std::string& note) {
+  ASSERT_OK_AND_ASSIGN(
+      const auto fit,
+      fit_operation(samples_of("put", {}, 4, full_campaign(), slow_cpu), Kind::put));
+  EXPECT_FALSE(fit.model.segments.front().g_s.has_value());
+  EXPECT_FALSE(fit.model.segments.front().r_batched_s.has_value());
+  EXPECT_TRUE(std::any_of(fit.notes.begin(), fit.notes.end(), [](const std::string& note) {
     return note.find("g is absent") != std::string::npos;
   }));
   // Posting is slower than draining: the queue never fills.
-  ASSERT_TRUE(fit->model.queue_depth.has_value());
-  EXPECT_TRUE(fit->model.queue_depth->at_least);
-  EXPECT_EQ(fit->model.queue_depth->value, 512.0);
+  ASSERT_TRUE(fit.model.queue_depth.has_value());
+  EXPECT_TRUE(fit.model.queue_depth->at_least);
+  EXPECT_EQ(fit.model.queue_depth->value, 512.0);
+}
+
+TEST(FitOperation, WhatIsRetiredTogetherForLessIsFound) {
+  for (const uint64_t seed : {31U, 32U, 33U}) {
+    std::vector<TrueOperation> machine{
+        {"put", {{0, 4e-6, 0.1e-9, 1e-6, 0.2e-6, 0.02e-9, 3.5e-6, 0.01e-9}}, 1024.0}};
+    machine[0].segments[0].r_saved = 2.5e-6;
+    ASSERT_OK_AND_ASSIGN(
+        const auto fit,
+        fit_operation(samples_of("put", {}, seed, full_campaign(), machine), Kind::put));
+    for (const model::Segment& segment : fit.model.segments) {
+      ASSERT_TRUE(segment.r_base_s && segment.r_batched_s);
+      EXPECT_NEAR(segment.r_base_s->value, 3.5e-6, 0.5e-6);
+      EXPECT_NEAR(segment.r_batched_s->value, 1e-6, 0.5e-6);
+    }
+    // A stream of which the NIC is the bottleneck says nothing of it.
+    machine[0].segments[0].g = 20e-6;
+    ASSERT_OK_AND_ASSIGN(
+        const auto slow,
+        fit_operation(samples_of("put", {}, seed, full_campaign(), machine), Kind::put));
+    EXPECT_FALSE(slow.model.segments.front().r_batched_s.has_value());
+  }
 }
 
 std::vector<TrueOperation> serving_machine() {
@@ -122,10 +143,10 @@ std::vector<TrueOperation> serving_machine() {
 TEST(FitOperation, WhatServingCostsIsFound) {
   const NoiseModel silence{.between_runs = 0.0, .within_run = 0.0};
   for (const NoiseModel& noise : {silence, NoiseModel{}}) {
-    const auto fit =
-        fit_operation(samples_of("get", noise, 8, full_campaign(), serving_machine()), Kind::get);
-    ASSERT_TRUE(fit.ok()) << fit.error().message();
-    for (const model::Segment& segment : fit->model.segments) {
+    ASSERT_OK_AND_ASSIGN(
+        const auto fit,
+        fit_operation(samples_of("get", noise, 8, full_campaign(), serving_machine()), Kind::get));
+    for (const model::Segment& segment : fit.model.segments) {
       ASSERT_TRUE(segment.s_base_s && segment.s_per_byte_s);
       const double tolerance = noise.within_run > 0 ? 0.3 : 1e-5;
       EXPECT_NEAR(segment.s_base_s->value, 4e-6, tolerance * 4e-6);
@@ -139,9 +160,8 @@ TEST(FitOperation, WhereServingCostsNothingItIsAbsent) {
   for (auto& [bytes, medians] : samples.serve) {
     for (auto& [run, time] : medians) time = 0.03 * samples.latency.at(bytes).at(run);
   }
-  const auto fit = fit_operation(samples, Kind::get);
-  ASSERT_TRUE(fit.ok());
-  for (const model::Segment& segment : fit->model.segments) {
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_operation(samples, Kind::get));
+  for (const model::Segment& segment : fit.model.segments) {
     EXPECT_FALSE(segment.s_base_s || segment.s_per_byte_s) << "3 % may be anything";
   }
 }
@@ -235,19 +255,19 @@ OperationSamples puts_with_streams(const std::map<uint64_t, double>& each_s) {
 
 TEST(FitOperation, AGapReadFromOneLargeSizeIsNotMoreThanSmallOnesTake) {
   // The NIC is the bottleneck of the largest size alone, by more than its bytes explain.
-  const auto fit =
-      fit_operation(puts_with_streams({{8, 0.6e-6}, {1024, 0.6e-6}, {4096, 5e-6}}), Kind::put);
-  ASSERT_TRUE(fit.ok());
-  const model::Segment& first = fit->model.segments.front();
+  ASSERT_OK_AND_ASSIGN(
+      const auto fit,
+      fit_operation(puts_with_streams({{8, 0.6e-6}, {1024, 0.6e-6}, {4096, 5e-6}}), Kind::put));
+  const model::Segment& first = fit.model.segments.front();
   EXPECT_LE(first.g_s ? first.g_s->value : 0, 0.6e-6);
 }
 
 TEST(FitOperation, AStreamThatSeemsToTakeNoTimeIsNoProofOfNoGap) {
   // More puts of 8 bytes seem to end sooner; those of 1 KiB take 1.8 us beyond their bytes.
-  const auto fit =
-      fit_operation(puts_with_streams({{8, -1e-9}, {1024, 3e-6}, {4096, 7e-6}}), Kind::put);
-  ASSERT_TRUE(fit.ok());
-  const model::Segment& first = fit->model.segments.front();
+  ASSERT_OK_AND_ASSIGN(
+      const auto fit,
+      fit_operation(puts_with_streams({{8, -1e-9}, {1024, 3e-6}, {4096, 7e-6}}), Kind::put));
+  const model::Segment& first = fit.model.segments.front();
   ASSERT_TRUE(first.g_s.has_value());
   EXPECT_NEAR(first.g_s->value, 1.8e-6, 0.3e-6);
 }
@@ -266,10 +286,10 @@ TEST(FitOperation, WhatIssuingTakesIsNotExtrapolatedAcrossASwitch) {
   std::erase_if(campaign.issue_sizes, [](uint64_t bytes) { return bytes > 65536; });
   campaign.overlap_sizes = campaign.sizes;
   const NoiseModel noise{.between_runs = 0.005, .within_run = 0.01};
-  const auto fit = fit_operation(samples_of("put", noise, 5, campaign, machine), Kind::put);
-  ASSERT_TRUE(fit.ok());
-  ASSERT_EQ(fit->model.segments.size(), 2U);
-  const model::Segment& second = fit->model.segments.back();
+  ASSERT_OK_AND_ASSIGN(const auto fit,
+                       fit_operation(samples_of("put", noise, 5, campaign, machine), Kind::put));
+  ASSERT_EQ(fit.model.segments.size(), 2U);
+  const model::Segment& second = fit.model.segments.back();
   EXPECT_NEAR(second.L_s->value, 4.8e-6, 0.5e-6);
   EXPECT_NEAR(second.o_base_s->value, 1.2e-6, 0.2e-6);
   EXPECT_NEAR(second.r_base_s->value, 0.8e-6, 0.2e-6);
@@ -279,9 +299,8 @@ TEST(FitOperation, WithoutOverlapTheLatencyIsStillExplained) {
   OperationSamples samples = samples_of("get", {}, 5);
   samples.overlap.clear();
   samples.flood.clear();
-  const auto fit = fit_operation(samples, Kind::get);
-  ASSERT_TRUE(fit.ok());
-  const model::Segment& s = fit->model.segments.front();
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_operation(samples, Kind::get));
+  const model::Segment& s = fit.model.segments.front();
   EXPECT_FALSE(s.r_base_s.has_value());
   ASSERT_TRUE(s.L_s.has_value());
   EXPECT_NE(s.L_s->method.find("r/2"), std::string::npos);
@@ -292,11 +311,10 @@ TEST(FitOperation, WithoutIssueBurstsOIsPartOfL) {
   OperationSamples samples = samples_of("get", {}, 6);
   samples.issue.clear();
   samples.overlap.clear();
-  const auto fit = fit_operation(samples, Kind::get);
-  ASSERT_TRUE(fit.ok());
-  const model::Segment& s = fit->model.segments.front();
+  ASSERT_OK_AND_ASSIGN(const auto fit, fit_operation(samples, Kind::get));
+  const model::Segment& s = fit.model.segments.front();
   EXPECT_FALSE(s.o_base_s.has_value());
-  EXPECT_FALSE(fit->model.queue_depth.has_value());
+  EXPECT_FALSE(fit.model.queue_depth.has_value());
   ASSERT_TRUE(s.L_s.has_value());
   EXPECT_NEAR(s.L_s->value, 5e-6 + 0.8e-6, 0.4e-6);
 }
@@ -306,11 +324,11 @@ TEST(FitOperation, SparseIssueAndOverlapGridsSuffice) {
   campaign.issue_sizes = {8, 1024, 65536};
   campaign.overlap_sizes = {8, 512, 4096, 65536, 1 << 20};
   campaign.runs = 6;
-  const auto fit = fit_operation(samples_of("put", {}, 7, campaign), Kind::put);
-  ASSERT_TRUE(fit.ok());
-  ASSERT_EQ(fit->model.segments.size(), 2U);
-  EXPECT_NEAR(fit->model.segments[0].L_s->value, 4e-6, 0.6e-6);
-  EXPECT_NEAR(fit->model.segments[1].G_s_per_byte->value, 1.1e-9, 0.06e-9);
+  ASSERT_OK_AND_ASSIGN(const auto fit,
+                       fit_operation(samples_of("put", {}, 7, campaign), Kind::put));
+  ASSERT_EQ(fit.model.segments.size(), 2U);
+  EXPECT_NEAR(fit.model.segments[0].L_s->value, 4e-6, 0.6e-6);
+  EXPECT_NEAR(fit.model.segments[1].G_s_per_byte->value, 1.1e-9, 0.06e-9);
 }
 
 TEST(FitOperation, OneSizeLeavesTheWireAbsent) {
@@ -318,10 +336,10 @@ TEST(FitOperation, OneSizeLeavesTheWireAbsent) {
   campaign.sizes = {64};
   campaign.issue_sizes = {64};
   campaign.overlap_sizes = {64};
-  const auto fit = fit_operation(samples_of("get", {}, 8, campaign), Kind::get);
-  ASSERT_TRUE(fit.ok());
-  ASSERT_EQ(fit->model.segments.size(), 1U);
-  const model::Segment& s = fit->model.segments.front();
+  ASSERT_OK_AND_ASSIGN(const auto fit,
+                       fit_operation(samples_of("get", {}, 8, campaign), Kind::get));
+  ASSERT_EQ(fit.model.segments.size(), 1U);
+  const model::Segment& s = fit.model.segments.front();
   EXPECT_FALSE(s.L_s.has_value());
   EXPECT_FALSE(s.G_s_per_byte.has_value());
   EXPECT_FALSE(s.o_per_byte_s.has_value());
@@ -382,12 +400,13 @@ TEST(FitOperation, FindsAStepOfTheLatencyThatIsSmallBesideTheTransfer) {
   int right = 0;
   int covered = 0;
   for (uint64_t seed = 0; seed < cases_here(20U); ++seed) {
-    const auto fit = fit_operation(
-        samples_of("get", noise, seed, budgeted_campaign(), stepping_machine()), Kind::get);
-    ASSERT_TRUE(fit.ok());
-    if (fit->breakpoints.size() != 1 || fit->breakpoints[0].first_above != 32768) continue;
+    ASSERT_OK_AND_ASSIGN(
+        const auto fit,
+        fit_operation(samples_of("get", noise, seed, budgeted_campaign(), stepping_machine()),
+                      Kind::get));
+    if (fit.breakpoints.size() != 1 || fit.breakpoints[0].first_above != 32768) continue;
     ++right;
-    const model::Parameter& L = *fit->model.segments[1].L_s;
+    const model::Parameter& L = *fit.model.segments[1].L_s;
     covered += L.ci_low <= 12.93e-6 && 12.93e-6 <= L.ci_high ? 1 : 0;
   }
   if (kInstrumented) return;  // too few to count
@@ -401,10 +420,10 @@ TEST(FitOperation, SizesWithFewRepetitionsDoNotLookLikeAnotherSegment) {
   const NoiseModel noise{.between_runs = 0.01, .within_run = 0.02, .effect = RunEffect::shared};
   int right = 0;
   for (uint64_t seed = 0; seed < cases_here(20U); ++seed) {
-    const auto fit =
-        fit_operation(samples_of("get", noise, seed, budgeted_campaign(), machine), Kind::get);
-    ASSERT_TRUE(fit.ok());
-    right += fit->breakpoints.empty() ? 1 : 0;
+    ASSERT_OK_AND_ASSIGN(
+        const auto fit,
+        fit_operation(samples_of("get", noise, seed, budgeted_campaign(), machine), Kind::get));
+    right += fit.breakpoints.empty() ? 1 : 0;
   }
   if (kInstrumented) return;  // too few to count
   EXPECT_GE(right, 19);
@@ -427,9 +446,10 @@ TEST(FitOperation, ShortSegmentsTakeTheSlopeOfTheNextOne) {
   int found = 0;
   int covered = 0;
   for (uint64_t seed = 100; seed < 100 + cases_here(20U); ++seed) {
-    const auto fit = fit_operation(samples_of("get", noise, seed, campaign, machine), Kind::get);
-    ASSERT_TRUE(fit.ok());
-    const std::vector<model::Segment>& segments = fit->model.segments;
+    ASSERT_OK_AND_ASSIGN(
+        const auto fit,
+        fit_operation(samples_of("get", noise, seed, campaign, machine), Kind::get));
+    const std::vector<model::Segment>& segments = fit.model.segments;
     if (segments.size() != 3) continue;
     ++found;
     const model::Parameter& L = *segments[1].L_s;
@@ -457,15 +477,16 @@ TEST(FitOperation, AQueueThatIsTheBottleneckOfGetsIsNoGapAndNoSwitch) {
   int without_switch = 0;
   for (const double depth : {3.0, 5.0, 6.0, 7.0}) {
     for (uint64_t seed = 1; seed <= cases_here(5U); ++seed) {
-      const auto fit = fit_operation(
-          samples_of("get", noise, seed, full_campaign(), queued_machine("get", depth)), Kind::get);
-      ASSERT_TRUE(fit.ok());
+      ASSERT_OK_AND_ASSIGN(const auto fit,
+                           fit_operation(samples_of("get", noise, seed, full_campaign(),
+                                                    queued_machine("get", depth)),
+                                         Kind::get));
       const std::string where = "depth " + std::to_string(depth) + ", " + std::to_string(seed);
-      ASSERT_TRUE(fit->model.queue_depth.has_value()) << where;
-      EXPECT_EQ(fit->model.queue_depth->value, depth) << where;
-      EXPECT_FALSE(fit->model.queue_depth->at_least) << where;
-      without_switch += fit->breakpoints.empty() ? 1 : 0;
-      const model::Segment& s = fit->model.segments.front();
+      ASSERT_TRUE(fit.model.queue_depth.has_value()) << where;
+      EXPECT_EQ(fit.model.queue_depth->value, depth) << where;
+      EXPECT_FALSE(fit.model.queue_depth->at_least) << where;
+      without_switch += fit.breakpoints.empty() ? 1 : 0;
+      const model::Segment& s = fit.model.segments.front();
       EXPECT_NEAR(s.L_s->value, 25e-6, 0.5e-6) << where;
       EXPECT_NEAR(s.G_s_per_byte->value, 1e-9, 0.03e-9) << where;
       // A round trip's share is 6 us and more.
@@ -492,11 +513,11 @@ TEST(FitOperation, WhereTheQueueIsTheBottleneckEverywhereTheGapIsAbsent) {
   }));
   // Bursts of multiples of four say that it is 4 to 7; its streams, which.
   for (uint64_t seed = 1; seed <= cases_here(20U); ++seed) {
-    const auto one =
-        fit_operation(samples_of("get", {}, seed, campaign, queued_machine("get", 4.0)), Kind::get);
-    ASSERT_TRUE(one.ok());
-    EXPECT_EQ(one->model.queue_depth->value, 4.0) << seed;
-    EXPECT_FALSE(one->model.segments.front().g_s.has_value()) << seed;
+    ASSERT_OK_AND_ASSIGN(const auto one, fit_operation(samples_of("get", {}, seed, campaign,
+                                                                  queued_machine("get", 4.0)),
+                                                       Kind::get));
+    EXPECT_EQ(one.model.queue_depth->value, 4.0) << seed;
+    EXPECT_FALSE(one.model.segments.front().g_s.has_value()) << seed;
   }
   // Puts leave the queue when they are sent.
   std::vector<TrueOperation> puts = queued_machine("put", 4.0);
@@ -514,11 +535,11 @@ TEST(FitOperation, TheWindowOfActiveMessagesIsHeldUntilTheyWereServed) {
   campaign.sizes = {8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3072};
   campaign.issue_sizes = campaign.sizes;
   for (uint64_t seed = 0; seed < cases_here(5U); ++seed) {
-    const auto fit =
-        fit_operation(samples_of("am", {0.01, 0.02}, seed, campaign, machine), Kind::am);
-    ASSERT_TRUE(fit.ok());
-    ASSERT_TRUE(fit->model.queue_depth.has_value());
-    EXPECT_EQ(fit->model.queue_depth->value, 16.0) << "seed " << seed;
+    ASSERT_OK_AND_ASSIGN(
+        const auto fit,
+        fit_operation(samples_of("am", {0.01, 0.02}, seed, campaign, machine), Kind::am));
+    ASSERT_TRUE(fit.model.queue_depth.has_value());
+    EXPECT_EQ(fit.model.queue_depth->value, 16.0) << "seed " << seed;
   }
 }
 

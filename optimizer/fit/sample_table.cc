@@ -7,10 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "optimizer/fit/section_fits.h"
 #include "optimizer/model/collective.h"
-#include "optimizer/model/sections/bulk.h"
-#include "optimizer/model/sections/service_levels.h"
-#include "optimizer/model/sections/shared_update.h"
 #include "optimizer/plan/vis.h"
 #include "optimizer/stats/order.h"
 
@@ -22,77 +20,39 @@ namespace micro = experiment::micro;
 namespace variant = experiment::variant;
 using experiment::SampleSeries;
 
-// A factor that the fit reads: a whole number, or one of some names.
-struct FactorRule {
-  const char* name;
-  double least = 0;
-  double most = kLargestCount;
-  std::vector<std::string> names{};    // not empty: it is a name
-  const char* only_variant = nullptr;  // of others it is not read
-};
-
-enum class Values { times, positive_times, differences };
-
 struct Kind {
   std::vector<std::string> variants;
   std::vector<FactorRule> factors;
-  Values values = Values::times;
+  SampleValues values = SampleValues::times;
 };
 
 using Kinds = std::map<std::string, Kind, std::less<>>;
 
-template <typename Enum>
-std::vector<std::string> names_of(size_t count) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < count; ++i) names.emplace_back(to_string(static_cast<Enum>(i)));
-  return names;
+void add(Kinds& kinds, SampleRule rule) {
+  kinds[rule.known->name] = {rule.known->variants(), std::move(rule.factors), rule.values};
 }
 
 void add_operations(Kinds& kinds) {
   const FactorRule bytes{factor::kBytes};
   const FactorRule burst{factor::kBurst, 1};
   const FactorRule count{factor::kCount, 1};
-  const FactorRule way{factor::kSameNode, 0, 0, {"mapped", "cma", "network"}};
-  const auto add = [&kinds](const experiment::Known& known, std::vector<FactorRule> factors,
-                            Values values = Values::times) {
-    kinds[known.name] = {known.variants(), std::move(factors), values};
+  const FactorRule same_node{factor::kSameNode, 0, 0, {"mapped", "cma", "network"}};
+  const auto read = [&kinds](const experiment::Known& known, std::vector<FactorRule> factors,
+                             SampleValues values = SampleValues::times) {
+    add(kinds, {&known, std::move(factors), values});
   };
-  add(micro::kLatency, {bytes});
-  add(micro::kIssue, {bytes, burst});
-  add(micro::kFlood, {bytes, count});
-  add(micro::kOverlap, {bytes}, Values::differences);
-  add(micro::kServe, {bytes}, Values::differences);
-  add(micro::kNodeLatency, {bytes, way});
-  add(micro::kNodeIssue, {bytes, burst, way});
-  add(micro::kNodeFlood, {bytes, count, way});
-  add(micro::kNodeOverlap, {bytes, way}, Values::differences);
-  add(micro::kCompute, {bytes});
-  add(micro::kStripOverhead, {bytes, {factor::kStrips, 1}});
-  add(micro::kReceive, {bytes, {factor::kBufferBytes, 1}});
-  add(micro::kBufferedPut, {{factor::kBytes, 1}});
-  add(micro::kPutCombining, {{factor::kBytes, 1}});
-  add(micro::kPutMessage, {{factor::kMessageBytes, 1}});
-  add(micro::kAtomic, {{factor::kInFlight, 1}});
-  add(micro::kBulkWindow, {{factor::kInFlight, 1, model::kMaxBulkInFlight}, {factor::kBytes, 1}});
-  add(micro::kBulkCheck, {{factor::kInFlight, 1}});
-  add(micro::kBulkCopy, {{factor::kBytes, 1}});
-  add(micro::kUpdateItem, {{factor::kSpanBytes, 1}});
-  add(micro::kSharedUpdate,
-      {{factor::kCell, 0, 0, names_of<model::CellType>(model::kCellTypeNames.size() - 1)},
-       {factor::kPlacement, 0, 0,
-        names_of<model::SharedPlacement>(model::kSharedPlacementNames.size())},
-       {factor::kWorkers, 1, model::kMaxRanks},
-       {factor::kFootprintBytes, 1}},
-      Values::differences);
-  add(micro::kProgressCall, {{factor::kBytes, 1}});
-  add(micro::kProgressWait, {{factor::kComputeUs, 1}});
-  add(micro::kLoad,
-      {{factor::kScale, 0, 0, names_of<model::DistanceScale>(2)},
-       {factor::kServed, 0, 0, {"best", "worst"}},
-       {factor::kNodes, 2, model::kMaxRanks},
-       {factor::kDistance, 0, model::kDistances - 1},
-       {factor::kBytes, 1}},
-      Values::positive_times);
+  read(micro::kLatency, {bytes});
+  read(micro::kIssue, {bytes, burst});
+  read(micro::kFlood, {bytes, count});
+  read(micro::kOverlap, {bytes}, SampleValues::differences);
+  read(micro::kServe, {bytes}, SampleValues::differences);
+  read(micro::kNodeLatency, {bytes, same_node});
+  read(micro::kNodeIssue, {bytes, burst, same_node});
+  read(micro::kNodeFlood, {bytes, count, same_node});
+  read(micro::kNodeOverlap, {bytes, same_node}, SampleValues::differences);
+  read(micro::kCompute, {bytes});
+  read(micro::kStripOverhead, {bytes, {factor::kStrips, 1}});
+  read(micro::kReceive, {bytes, {factor::kBufferBytes, 1}});
 }
 
 void add_many_regions(Kinds& kinds) {
@@ -101,20 +61,21 @@ void add_many_regions(Kinds& kinds) {
   const FactorRule stride{factor::kStride, 1};
   const FactorRule chunk{factor::kChunkBytes};
   const FactorRule window{factor::kWindow};
-  const auto add = [&kinds](const experiment::Known& known, std::vector<FactorRule> factors) {
-    kinds[known.name] = {known.variants(), std::move(factors)};
+  const auto read = [&kinds](const experiment::Known& known, std::vector<FactorRule> factors) {
+    add(kinds, {&known, std::move(factors)});
   };
-  add(micro::kPack, {{factor::kSpanBytes, 1}, region});
-  add(micro::kVis, {region,
-                    bytes,
-                    stride,
-                    {factor::kDirection, 0, 0, names_of<plan::Direction>(2)},
-                    {factor::kClass, 0, 0, names_of<plan::ComputeClass>(plan::kComputeClasses)},
-                    chunk,
-                    window,
-                    {factor::kIovLimit, 1, kLargestCount, {}, variant::kNativeIov}});
-  add(micro::kVisChunk, {region, bytes, stride, chunk, window});
-  add(micro::kVisWindow, {region, bytes, stride, {factor::kWindow, 1}});
+  read(micro::kPack, {{factor::kSpanBytes, 1}, region});
+  read(micro::kVis,
+       {region,
+        bytes,
+        stride,
+        {factor::kDirection, 0, 0, enumerator_names<plan::Direction>(2)},
+        {factor::kClass, 0, 0, enumerator_names<plan::ComputeClass>(plan::kComputeClasses)},
+        chunk,
+        window,
+        {factor::kIovLimit, 1, kLargestCount, {}, variant::kNativeIov}});
+  read(micro::kVisChunk, {region, bytes, stride, chunk, window});
+  read(micro::kVisWindow, {region, bytes, stride, {factor::kWindow, 1}});
 }
 
 void add_collectives(Kinds& kinds) {
@@ -135,6 +96,9 @@ const Kinds& kinds() {
     add_operations(made);
     add_many_regions(made);
     add_collectives(made);
+    for (const SectionFit& section : kSectionFits) {
+      for (SampleRule& rule : section.samples()) add(made, std::move(rule));
+    }
     return made;
   }();
   return all;
@@ -164,10 +128,10 @@ std::optional<std::string> read_factor(const FactorRule& rule, const SampleSerie
   return {};
 }
 
-bool is_good(double value, Values values) {
+bool is_good(double value, SampleValues values) {
   if (!std::isfinite(value)) return false;
-  if (values == Values::differences) return true;
-  return values == Values::times ? value >= 0 : value > 0;
+  if (values == SampleValues::differences) return true;
+  return values == SampleValues::times ? value >= 0 : value > 0;
 }
 
 // Reads variant and factors into the row. Says why the series cannot be used, if so.

@@ -17,9 +17,6 @@
 
 namespace stripline::fit {
 
-/// The largest count that a factor may be: integers up to 2^53 are exact in a double.
-inline constexpr double kLargestCount = 9007199254740992.0;
-
 /// Median of one point's repetitions, by run.
 using RunMedians = std::map<uint32_t, double>;
 

@@ -94,11 +94,11 @@ SortedSamples sort_samples(const SampleTable& table) {
 }
 
 std::map<std::string, SortedSamples> sort_node_samples(const SampleTable& table) {
-  std::map<std::string, SortedSamples> ways;
+  std::map<std::string, SortedSamples> by_path;
   sort_operations(table, kOfNode, [&](const SampleRow& row) -> SortedSamples& {
-    return ways[row.name(factor::kSameNode)];
+    return by_path[row.name(factor::kSameNode)];
   });
-  return ways;
+  return by_path;
 }
 
 }  // namespace stripline::fit

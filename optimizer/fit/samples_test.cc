@@ -97,13 +97,13 @@ TEST(SortSamples, NamesWhatItLeavesOut) {
             std::string::npos);
 }
 
-TEST(SortNodeSamples, AreThoseOfSingleOperationsByWay) {
+TEST(SortNodeSamples, AreThoseOfSingleOperationsByPath) {
   std::vector<SampleSeries> series;
-  for (const char* way : {"mapped", "cma"}) {
+  for (const char* path : {"mapped", "cma"}) {
     SampleSeries one;
     one.point = {
-        "micro.node_latency", "get", {{"bytes", int64_t{8}}, {"same_node", std::string(way)}}};
-    one.values = {way[0] == 'm' ? 1e-7 : 1e-6};
+        "micro.node_latency", "get", {{"bytes", int64_t{8}}, {"same_node", std::string(path)}}};
+    one.values = {path[0] == 'm' ? 1e-7 : 1e-6};
     one.verified = true;
     series.push_back(one);
   }

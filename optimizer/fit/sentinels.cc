@@ -5,6 +5,7 @@
 
 #include "optimizer/experiment/catalogue.h"
 #include "optimizer/fit/judge_model.h"
+#include "optimizer/fit/sample_rules.h"
 #include "optimizer/fit/vis_samples.h"
 #include "optimizer/model/paths.h"
 #include "optimizer/plan/vis.h"

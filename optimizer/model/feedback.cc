@@ -191,9 +191,7 @@ Json to_json(const Feedback& feedback) {
           {"places_left_out", feedback.places_left_out}};
 }
 
-std::string feedback_text(const Feedback& feedback) {
-  return to_json(feedback).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string feedback_text(const Feedback& feedback) { return dumped(to_json(feedback)); }
 
 Result<Feedback> parse_feedback(std::string_view text, std::string_view what) {
   const std::string where(what);

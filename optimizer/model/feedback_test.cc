@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "base/testing/assert_ok.h"
 
 namespace stripline::model {
 namespace {
@@ -24,9 +25,8 @@ Feedback example() {
 }
 
 TEST(Feedback, ComesBackFromItsText) {
-  const auto again = parse_feedback(feedback_text(example()), "report");
-  ASSERT_TRUE(again.ok()) << again.error().message();
-  EXPECT_EQ(*again, example());
+  ASSERT_OK_AND_ASSIGN(const auto again, parse_feedback(feedback_text(example()), "report"));
+  EXPECT_EQ(again, example());
 }
 
 TEST(Feedback, TellsTheShareOfTheGuard) {
@@ -35,10 +35,9 @@ TEST(Feedback, TellsTheShareOfTheGuard) {
   // Older reports say nothing of it, nor of buffers.
   json.erase("guard");
   json.erase("buffer_bytes");
-  const auto parsed = parse_feedback(json.dump(), "report");
-  ASSERT_TRUE(parsed.ok()) << parsed.error().message();
-  EXPECT_EQ(parsed->guard, FeedbackGuard());
-  EXPECT_EQ(parsed->buffer_bytes, 0U);
+  ASSERT_OK_AND_ASSIGN(const auto parsed, parse_feedback(json.dump(), "report"));
+  EXPECT_EQ(parsed.guard, FeedbackGuard());
+  EXPECT_EQ(parsed.buffer_bytes, 0U);
   json["guard"] = {{"checks", -1}};
   EXPECT_EQ(parse_feedback(json.dump(), "r.json").error().message(),
             "r.json.guard.checks is out of range");
@@ -52,10 +51,9 @@ TEST(Feedback, LargestReportIsWithinItsBounds) {
   feedback.places.assign(300, {text, text, text, 1U << 20, ~uint64_t{0} >> 1, ~uint64_t{0} >> 1,
                                1.2345678901234567e-100, 1.2345678901234567e-100, ~uint64_t{0} >> 1,
                                1.2345678901234567e-100, 1U << 20});
-  const auto parsed = parse_feedback(report_text(feedback), "report");
-  ASSERT_TRUE(parsed.ok()) << parsed.error().message();
-  EXPECT_EQ(parsed->places.size() + parsed->places_left_out, 300U);
-  EXPECT_GT(parsed->places.size(), 20U);
+  ASSERT_OK_AND_ASSIGN(const auto parsed, parse_feedback(report_text(feedback), "report"));
+  EXPECT_EQ(parsed.places.size() + parsed.places_left_out, 300U);
+  EXPECT_GT(parsed.places.size(), 20U);
   feedback.places.assign(300, {"t.cc:17"});
   EXPECT_EQ(parse_feedback(report_text(feedback), "report")->places.size(), kMostFeedbackPlaces);
 }
@@ -99,9 +97,8 @@ TEST(Feedback, ARankCountsOnceAtAPlace) {
 TEST(Feedback, TextsThatAreNotUtf8StayWithinTheirBounds) {
   Feedback feedback = example();
   feedback.program = std::string(150, '\xff');
-  const auto parsed = parse_feedback(report_text(feedback), "report");
-  ASSERT_TRUE(parsed.ok()) << parsed.error().message();
-  EXPECT_TRUE(parsed->program.starts_with("\ufffd")) << parsed->program;
+  ASSERT_OK_AND_ASSIGN(const auto parsed, parse_feedback(report_text(feedback), "report"));
+  EXPECT_TRUE(parsed.program.starts_with("\ufffd")) << parsed.program;
 }
 
 TEST(Feedback, TextsAreCutBetweenCharacters) {

@@ -35,7 +35,7 @@ TEST(FingerprintMatch, AMissingFactIsADifference) {
   EXPECT_NE(report.text().find("fabric is not reported by this machine"), std::string::npos);
 }
 
-TEST(FingerprintMatch, VariablesOfTheNetworkAreComparedBothWays) {
+TEST(FingerprintMatch, VariablesOfTheNetworkAreComparedInBothDirections) {
   const std::string set = "FI_OFI_RXM_BUFFER_SIZE=1024";
   EXPECT_EQ(
       match({}, {{"libfabric.variables", set}}).text(),

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/sha256.h"
+#include "base/testing/assert_ok.h"
 #include "base/testing/test_size.h"
 #include "base/whole_file.h"
 #include "optimizer/model/model_fixture.h"
@@ -98,26 +99,24 @@ bool conforms(const Json& schema, const Json& value, const Json& root) {
 
 TEST(ModelJson, RoundTripsEveryMember) {
   const std::string text = text_of(full_example());
-  const auto back = parse_model(text);
-  ASSERT_TRUE(back.ok()) << back.error().message();
-  EXPECT_EQ(text_of(*back), text);
-  EXPECT_EQ(back->unknown_sections.at("later"), R"({"boundary":[1,2.5]})");
-  EXPECT_FALSE(back->network.at("inter-node").get->segments[0].g_s.has_value());
-  EXPECT_FALSE(back->network.at("inter-node").get->segments[0].begins.has_value());
-  EXPECT_EQ(back->network.at("inter-node").get->segments[1].begins, (SwitchBand{1792, 2304}));
-  EXPECT_TRUE(back->network.at("inter-node").am->queue_depth->at_least);
-  ASSERT_EQ(back->network.at("inter-node").get->buffers.size(), 3U);
-  EXPECT_EQ(back->network.at("inter-node").get->buffers[2].retire_s_per_byte.value, 0.5e-9);
-  EXPECT_EQ(back->fingerprint.at("fabric").rule, MatchRule::hard);
+  ASSERT_OK_AND_ASSIGN(const auto back, parse_model(text));
+  EXPECT_EQ(text_of(back), text);
+  EXPECT_EQ(back.unknown_sections.at("later"), R"({"boundary":[1,2.5]})");
+  EXPECT_FALSE(back.network.at("inter-node").get->segments[0].g_s.has_value());
+  EXPECT_FALSE(back.network.at("inter-node").get->segments[0].begins.has_value());
+  EXPECT_EQ(back.network.at("inter-node").get->segments[1].begins, (SwitchBand{1792, 2304}));
+  EXPECT_TRUE(back.network.at("inter-node").am->queue_depth->at_least);
+  ASSERT_EQ(back.network.at("inter-node").get->buffers.size(), 3U);
+  EXPECT_EQ(back.network.at("inter-node").get->buffers[2].retire_s_per_byte.value, 0.5e-9);
+  EXPECT_EQ(back.fingerprint.at("fabric").rule, MatchRule::hard);
 }
 
 TEST(ModelJson, KeepsWhatConcernsManyRegions) {
-  const auto back = parse_model(text_of(full_example()));
-  ASSERT_TRUE(back.ok()) << back.error().message();
-  ASSERT_TRUE(back->pack.has_value());
-  EXPECT_EQ(back->pack->unpack.at(1).span_bytes, uint64_t{2} << 20);
-  EXPECT_EQ(back->pack->unpack[1].s_per_byte.value, 0.6e-9);
-  const VisModel& vis = back->vis.at("inter-node");
+  ASSERT_OK_AND_ASSIGN(const auto back, parse_model(text_of(full_example())));
+  ASSERT_TRUE(back.pack.has_value());
+  EXPECT_EQ(back.pack->unpack.at(1).span_bytes, uint64_t{2} << 20);
+  EXPECT_EQ(back.pack->unpack[1].s_per_byte.value, 0.6e-9);
+  const VisModel& vis = back.vis.at("inter-node");
   EXPECT_EQ(vis.put->chunk_bytes, 4096U);
   EXPECT_FALSE(vis.put->window.has_value());
   EXPECT_EQ(vis.get->window, 8U);
@@ -152,33 +151,31 @@ TEST(ModelJson, KeepsWhatUpdatesTakeThatFindNoneOfTheirCell) {
   TunedModel model = full_example();
   model.update->items[0].miss_s = example_parameter(15e-9);
   model.update->items[1].miss_s.reset();
-  const auto back = parse_model(text_of(model));
-  ASSERT_TRUE(back.ok()) << back.error().message();
-  ASSERT_TRUE(back->update->items[0].miss_s);
-  EXPECT_EQ(back->update->items[0].miss_s->value, 15e-9);
-  EXPECT_FALSE(back->update->items[1].miss_s);
+  ASSERT_OK_AND_ASSIGN(const auto back, parse_model(text_of(model)));
+  ASSERT_TRUE(back.update->items[0].miss_s);
+  EXPECT_EQ(back.update->items[0].miss_s->value, 15e-9);
+  EXPECT_FALSE(back.update->items[1].miss_s);
 }
 
 TEST(ModelJson, KeepsTheChoicesForSingleOperations) {
-  const auto back = parse_model(text_of(full_example()));
-  ASSERT_TRUE(back.ok()) << back.error().message();
-  ASSERT_TRUE(back->rma && back->rma->atomic);
-  EXPECT_EQ(back->rma->atomic->way, AtomicPath::message);
-  EXPECT_EQ(back->rma->atomic->provider_s.value, 12e-6);
-  EXPECT_EQ(back->rma->atomic->message_s.value, 10e-6);
-  EXPECT_EQ(back->rma->atomic->gain->value, 0.1);
-  ASSERT_TRUE(back->rma->buffered_put);
-  EXPECT_EQ(back->rma->buffered_put->max_bytes, 32768U);
-  EXPECT_EQ(back->rma->buffered_put->gain->value, 0.3);
-  ASSERT_TRUE(back->rma->put_combining);
-  EXPECT_EQ(back->rma->put_combining->max_put_bytes, 256U);
-  EXPECT_EQ(back->rma->put_combining->message_bytes, 8192U);
-  EXPECT_EQ(back->rma->put_combining->message_s.value, 5e-6);
-  EXPECT_EQ(back->rma->put_combining->max_delay_s.value, 100e-6);
-  EXPECT_EQ(back->rma->put_combining->gain->value, 0.6);
-  ASSERT_TRUE(back->rma->progress);
-  EXPECT_EQ(back->rma->progress->call_s.value, 40e-9);
-  EXPECT_EQ(back->rma->progress->answer_s.value, 30e-6);
+  ASSERT_OK_AND_ASSIGN(const auto back, parse_model(text_of(full_example())));
+  ASSERT_TRUE(back.rma && back.rma->atomic);
+  EXPECT_EQ(back.rma->atomic->path, AtomicPath::message);
+  EXPECT_EQ(back.rma->atomic->provider_s.value, 12e-6);
+  EXPECT_EQ(back.rma->atomic->message_s.value, 10e-6);
+  EXPECT_EQ(back.rma->atomic->gain->value, 0.1);
+  ASSERT_TRUE(back.rma->buffered_put);
+  EXPECT_EQ(back.rma->buffered_put->max_bytes, 32768U);
+  EXPECT_EQ(back.rma->buffered_put->gain->value, 0.3);
+  ASSERT_TRUE(back.rma->put_combining);
+  EXPECT_EQ(back.rma->put_combining->max_put_bytes, 256U);
+  EXPECT_EQ(back.rma->put_combining->message_bytes, 8192U);
+  EXPECT_EQ(back.rma->put_combining->message_s.value, 5e-6);
+  EXPECT_EQ(back.rma->put_combining->max_delay_s.value, 100e-6);
+  EXPECT_EQ(back.rma->put_combining->gain->value, 0.6);
+  ASSERT_TRUE(back.rma->progress);
+  EXPECT_EQ(back.rma->progress->call_s.value, 40e-9);
+  EXPECT_EQ(back.rma->progress->answer_s.value, 30e-6);
   for (const char* pointer :
        {"/rma", "/rma/buffered_put", "/rma/put_combining", "/rma/atomic", "/rma/progress"}) {
     Json document = *to_json(full_example());
@@ -251,9 +248,8 @@ TEST(ModelJson, WritingRefusesWhatReadingWould) {
 TEST(ModelJson, ForeignSectionsAreKeptAndOtherKindsRefused) {
   Json document = *to_json(small_model());
   document["gather"] = {{"blocks", {1, 2, 3}}};
-  const auto model = parse_model(sealed(document));
-  ASSERT_TRUE(model.ok()) << model.error().message();
-  EXPECT_EQ((*to_json(*model))["gather"], document["gather"]);
+  ASSERT_OK_AND_ASSIGN(const auto model, parse_model(sealed(document)));
+  EXPECT_EQ((*to_json(model))["gather"], document["gather"]);
   for (const char* section : {"provenance", "fingerprint", "domain", "network", "strip"}) {
     Json broken = document;
     broken[section] = Json::array();
@@ -264,18 +260,17 @@ TEST(ModelJson, ForeignSectionsAreKeptAndOtherKindsRefused) {
 }
 
 TEST(ModelJson, KeepsServiceLevels) {
-  const auto back = parse_model(text_of(full_example()));
-  ASSERT_TRUE(back.ok()) << back.error().message();
-  ASSERT_TRUE(back->service_levels.has_value());
-  EXPECT_EQ(back->service_levels->scale, DistanceScale::switches);
-  ASSERT_EQ(back->service_levels->get.size(), 5U);
-  const ServiceLevel& last = back->service_levels->get.back();
+  ASSERT_OK_AND_ASSIGN(const auto back, parse_model(text_of(full_example())));
+  ASSERT_TRUE(back.service_levels.has_value());
+  EXPECT_EQ(back.service_levels->scale, DistanceScale::switches);
+  ASSERT_EQ(back.service_levels->get.size(), 5U);
+  const ServiceLevel& last = back.service_levels->get.back();
   EXPECT_EQ(last.nodes, 16U);
   EXPECT_EQ(last.distance, 2U);
   EXPECT_EQ(last.bytes, 65536U);
   EXPECT_EQ(last.best.value, 3);
   EXPECT_EQ(last.worst.value, 4);
-  EXPECT_EQ(back->service_levels->put.size(), 2U);
+  EXPECT_EQ(back.service_levels->put.size(), 2U);
 }
 
 TEST(ModelJson, RefusesServiceLevelsItDoesNotUnderstand) {
@@ -342,10 +337,9 @@ TEST(ModelExamples, ValidOnesAreAcceptedAndConform) {
   const Json schema = *read_json_file(docs() / "schema" / "model-v1.schema.json");
   size_t count = 0;
   for (const auto& entry : fs::directory_iterator(docs() / "schema/examples/valid")) {
-    const auto model = load_model(entry.path());
-    ASSERT_TRUE(model.ok()) << model.error().message();
+    ASSERT_OK_AND_ASSIGN(const auto model, load_model(entry.path()));
     EXPECT_TRUE(conforms(schema, *read_json_file(entry.path()), schema)) << entry.path();
-    EXPECT_EQ(text_of(*model) + "\n", *read_whole_file(entry.path())) << entry.path();
+    EXPECT_EQ(text_of(model) + "\n", *read_whole_file(entry.path())) << entry.path();
     ++count;
   }
   EXPECT_EQ(count, 2U);

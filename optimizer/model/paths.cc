@@ -8,7 +8,7 @@ namespace {
 
 struct Names {
   std::string_view path;
-  std::string_view way;
+  std::string_view same_node;
 };
 
 constexpr std::array<Names, kPaths> kNames = {
@@ -18,9 +18,9 @@ constexpr std::array<Names, kPaths> kNames = {
 
 std::string_view path_name(Path path) { return kNames.at(static_cast<size_t>(path)).path; }
 
-std::optional<Path> path_of_way(std::string_view way) {
+std::optional<Path> path_of_same_node(std::string_view same_node) {
   for (size_t i = 0; i < kPaths; ++i) {
-    if (kNames.at(i).way == way) return static_cast<Path>(i);
+    if (kNames.at(i).same_node == same_node) return static_cast<Path>(i);
   }
   return std::nullopt;
 }

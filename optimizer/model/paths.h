@@ -21,7 +21,7 @@ inline constexpr size_t kPaths = 3;
 std::string_view path_name(Path path);
 
 /// By the name of a path between ranks of a node (Options::same_node): "network", "mapped", "cma".
-std::optional<Path> path_of_way(std::string_view way);
+std::optional<Path> path_of_same_node(std::string_view same_node);
 
 /// The entry of `network` to plan a path by, with its name: the path's own, else that of the
 /// network, else the first; nullptr in a model without any.

@@ -7,11 +7,11 @@
 namespace stripline::model {
 namespace {
 
-TEST(Paths, AreNamedAfterTheWayBetweenRanksOfANode) {
-  EXPECT_EQ(path_name(*path_of_way("network")), "inter-node");
-  EXPECT_EQ(path_name(*path_of_way("mapped")), "intra-node");
-  EXPECT_EQ(path_name(*path_of_way("cma")), "intra-node-cma");
-  EXPECT_FALSE(path_of_way("telepathy"));
+TEST(Paths, AreNamedAfterThePathBetweenRanksOfANode) {
+  EXPECT_EQ(path_name(*path_of_same_node("network")), "inter-node");
+  EXPECT_EQ(path_name(*path_of_same_node("mapped")), "intra-node");
+  EXPECT_EQ(path_name(*path_of_same_node("cma")), "intra-node-cma");
+  EXPECT_FALSE(path_of_same_node("telepathy"));
 }
 
 TEST(Paths, ThatWereNotMeasuredArePlannedAsTheNetwork) {

@@ -1,6 +1,6 @@
 // A section of the tuned model: all that is known of one top-level member of the file but how it is
-// fitted and what planners make of it. Each has a file of its name in sections/; sections.h lists
-// them.
+// fitted and what planners make of it. Each has a file of its name in sections/; tuned_model.h
+// lists them.
 #pragma once
 
 #include <functional>

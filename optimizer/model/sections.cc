@@ -3,13 +3,11 @@
 namespace stripline::model {
 
 const std::vector<Section>& sections() {
-  static const std::vector<Section> all = {
-      name_section(),           provenance_section(), domain_section(),
-      network_section(),        compute_section(),    strip_section(),
-      service_levels_section(), collective_section(), rma_section(),
-      pack_section(),           vis_section(),        update_section(),
-      shared_update_section(),  bulk_section(),       fingerprint_section(),
-  };
+  static const std::vector<Section> all = [] {
+    std::vector<Section> made;
+    for (const auto& make : kSections) made.push_back(make());
+    return made;
+  }();
   return all;
 }
 

@@ -7,7 +7,7 @@
 
 namespace stripline::model {
 
-/// All of them, in the order in which people read about them.
+/// All of kSections.
 const std::vector<Section>& sections();
 
 }  // namespace stripline::model

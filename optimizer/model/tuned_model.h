@@ -2,6 +2,7 @@
 // sections/; the file form is in model_json.h, the reference in docs/model-file.md.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -42,6 +43,16 @@ struct TunedModel {
   std::optional<ServiceModel> service_levels;
   /// Top-level sections this build does not know, as canonical JSON text: kept on rewriting.
   std::map<std::string, std::string> unknown_sections;
+};
+
+/// What is known of each member (section.h), in the order in which people read about them. A new
+/// section has a member above and an entry here; its source is any in sections/.
+inline constexpr std::array kSections = {
+    name_section,           provenance_section, domain_section,
+    network_section,        compute_section,    strip_section,
+    service_levels_section, collective_section, rma_section,
+    pack_section,           vis_section,        update_section,
+    shared_update_section,  bulk_section,       fingerprint_section,
 };
 
 }  // namespace stripline::model

@@ -125,6 +125,15 @@ TEST(ValidateModel, SegmentsAscendWithoutGaps) {
             std::string::npos);
 }
 
+TEST(ValidateModel, RetiringWithOthersGoesWithRetiringAlone) {
+  EXPECT_EQ(refusal([](TunedModel& m) { second_segment(m).r_batched_s.reset(); }), "accepted");
+  EXPECT_NE(refusal([](TunedModel& m) {
+              second_segment(m).r_batched_s = example_parameter(1e-7);
+              second_segment(m).r_base_s.reset();
+            }).find("segments[1]: has r_batched_s, which needs r_base_s"),
+            std::string::npos);
+}
+
 TEST(ValidateModel, ASwitchLiesWithinItsBand) {
   // The second segment is of [2048, 4 MiB).
   const auto with = [](uint64_t after_bytes, uint64_t by_bytes) {
@@ -277,13 +286,13 @@ TEST(ValidateModel, OnlyMessagesHaveAGainOverTheProvider) {
     return refusal([&](TunedModel& m) { change(*m.rma->atomic); });
   };
   EXPECT_EQ(with([](AtomicModel& a) {
-              a.way = AtomicPath::provider;
+              a.path = AtomicPath::provider;
               a.gain.reset();
             }),
             "accepted");
   const std::string message = "rma.atomic.gain: belongs to the way message, and only to it";
   EXPECT_EQ(with([](AtomicModel& a) { a.gain.reset(); }), message);
-  EXPECT_EQ(with([](AtomicModel& a) { a.way = AtomicPath::provider; }), message);
+  EXPECT_EQ(with([](AtomicModel& a) { a.path = AtomicPath::provider; }), message);
   EXPECT_NE(with([](AtomicModel& a) { a.gain->value = 2; }).find("rma.atomic.gain"),
             std::string::npos);
   EXPECT_NE(with([](AtomicModel& a) { a.message_s.value = -1; }).find("rma.atomic.message_s"),

@@ -2,17 +2,12 @@
 #pragma once
 
 #include "optimizer/plan/bulk.h"
-#include "optimizer/plan/mechanism.h"
-#include "optimizer/plan/perturbed.h"
+#include "optimizer/plan/path_mechanism.h"
 
 namespace stripline::plan {
 
-struct BulkMechanism : AsAsked<BulkRequest> {
-  using Plan = BulkPlan;
-  using Candidate = BulkMethod;
+struct BulkMechanism : PathMechanism<BulkRequest, BulkPlan, BulkMethod> {
   using Record = BulkRecord;
-  using Model = CompiledPath;
-  using Costs = CompiledPath;
   static constexpr Words kWords = {
       .command = "bulk",
       .help = "Blocking puts and gets between two barriers (<stripline/bulk.h>)",
@@ -28,7 +23,6 @@ struct BulkMechanism : AsAsked<BulkRequest> {
 
   static std::span<const Field<Request>> fields();
   static Result<Request> request_of(const Request& asked);
-  static const CompiledPath* costs_of(const CompiledPath& path) { return &path; }
 
   // Decisions, by choose().
   static bool knows(const CompiledPath* path) {
@@ -47,24 +41,10 @@ struct BulkMechanism : AsAsked<BulkRequest> {
                         const Ends& ends) {
     return predict_bulk(request, path, method, ends);
   }
-  template <typename Visit>
-  static void each_source(const Request&, const Visit& visit) {
-    for (const Source source : detail::kMessageSources) visit(source);
-    visit(Source::regions);
-  }
-  static double margin(const Request&, const CompiledPath* path) {
-    return path->strip.minimum_gain();
-  }
-  static Plan unfold(const Request&, BulkMethod method, const Verdict& verdict = {}) {
-    return {method, verdict.reason, verdict.predicted_s, verdict.baseline_s, verdict.gain_low};
-  }
 
   // Explanations.
   static Plan plan(const Request& request, const CompiledPath* path, Record& record) {
     return plan_bulk(request, path, record);
-  }
-  static void show(const Request&, const Plan& plan, Row& row) {
-    row.word("method", to_string(plan.method), "{}");
   }
 };
 static_assert(Tried<BulkMechanism>);

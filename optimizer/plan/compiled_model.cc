@@ -23,7 +23,7 @@ CompiledPath::CompiledPath(const model::TunedModel& model,
 CompiledModel::CompiledModel(const model::TunedModel& model)
     : collectives_(model.collective ? CollectivePlanner(*model.collective) : CollectivePlanner()),
       single_(model.rma ? SingleCosts(*model.rma) : SingleCosts()),
-      shared_(model.shared_update ? SharedUpdateCosts(*model.shared_update) : SharedUpdateCosts()) {
+      tuned_(model) {
   for (size_t i = 0; i < model::kPaths; ++i) {
     const auto* const entry = model::find_path(model, static_cast<model::Path>(i));
     if (entry == nullptr) return;

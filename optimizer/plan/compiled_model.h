@@ -4,14 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "optimizer/model/paths.h"
 #include "optimizer/model/tuned_model.h"
 #include "optimizer/plan/bulk_costs.h"
 #include "optimizer/plan/collective.h"
-#include "optimizer/plan/shared_update.h"
 #include "optimizer/plan/single.h"
 #include "optimizer/plan/strip_costs.h"
 #include "optimizer/plan/update.h"
@@ -60,12 +58,13 @@ class CompiledModel {
   /// What does not depend on a path; without a model, or its sections, the defaults.
   const CollectivePlanner& collectives() const { return collectives_; }
   const SingleCosts& single() const { return single_; }
-  const SharedUpdateCosts& shared() const { return shared_; }
+  /// What the model says, for planners that need nothing compiled of a section; empty without one.
+  const model::TunedModel& tuned() const { return tuned_; }
 
  private:
   CollectivePlanner collectives_;
   SingleCosts single_;
-  SharedUpdateCosts shared_;
+  model::TunedModel tuned_;
   std::vector<CompiledPath> paths_;  // those that path() may give
   std::array<size_t, model::kPaths> entry_of_{};
 };

@@ -30,10 +30,10 @@ std::string alternatives_text(const Explanation& e) {
       order, [](const auto* a, const auto* b) { return a->predicted_s < b->predicted_s; });
   std::string out;
   for (size_t i = 0; i < order.size(); ++i) {
-    const bool chosen = order[i]->way.text() == e.plan.text();
+    const bool chosen = order[i]->plan.text() == e.plan.text();
     if (i >= kMostAlternatives && !chosen && order[i] != &e.alternatives.front()) continue;
-    out +=
-        (chosen ? "  * " : "    ") + order[i]->way.text() + ": " + predicted_text(*order[i]) + "\n";
+    out += (chosen ? "  * " : "    ") + order[i]->plan.text() + ": " + predicted_text(*order[i]) +
+           "\n";
   }
   if (order.size() > kMostAlternatives) {
     out += "    others, of " + std::to_string(order.size()) + " in all: up to " +
@@ -77,9 +77,9 @@ std::string sensitivities_text(const std::vector<Sensitivity>& sensitivities) {
 }
 
 Json alternative_json(const Alternative& a) {
-  Json json = a.way.json();
+  Json json = a.plan.json();
   json.update(a.more.json());
-  json["text"] = a.way.text();
+  json["text"] = a.plan.text();
   json["predicted_s"] = a.predicted_s;
   if (a.interval) {
     json["low_s"] = a.interval->low_s;

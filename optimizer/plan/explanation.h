@@ -3,11 +3,11 @@
 // entries of the model it used. As a value, as text and as JSON. mechanism.h makes them.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -15,6 +15,19 @@
 #include "optimizer/plan/row.h"
 
 namespace stripline::plan {
+
+/// An option of a command and values of it, as options take them.
+struct AskedValues {
+  std::string_view option;  ///< without dashes: "region-bytes"
+  std::string_view values;  ///< separated by commas
+};
+
+/// Decisions that a model is usually looked at by: two options that vary, and some that choose.
+struct UsualDecisions {
+  AskedValues x;
+  AskedValues y;
+  std::array<AskedValues, 2> choices{};
+};
 
 /// What people read of a mechanism, and type to ask about it.
 struct Words {
@@ -35,6 +48,9 @@ struct Words {
   const char* number = nullptr;
   std::span<const std::string_view> variants{};  ///< that are forced by themselves: operations
   const char* settings = nullptr;                ///< by what it is set where not by score maps
+  /// What pages, reports and comparisons of models ask (optimizer/report/decision_tables.h);
+  /// without an option for x: nothing.
+  UsualDecisions table{};
 };
 
 struct Explanation {
@@ -44,7 +60,7 @@ struct Explanation {
     double high_s = 0;
   };
   struct Alternative {
-    Row way;
+    Row plan;
     double predicted_s = 0;
     std::optional<Interval> interval;  ///< nullopt: not known
     Row more;                          ///< what else is known of it

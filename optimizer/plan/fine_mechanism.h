@@ -2,17 +2,12 @@
 #pragma once
 
 #include "optimizer/plan/fine.h"
-#include "optimizer/plan/mechanism.h"
-#include "optimizer/plan/perturbed.h"
+#include "optimizer/plan/path_mechanism.h"
 
 namespace stripline::plan {
 
-struct FineMechanism : AsAsked<FineRequest> {
-  using Plan = FinePlan;
-  using Candidate = FineMethod;
+struct FineMechanism : PathMechanism<FineRequest, FinePlan, FineMethod> {
   using Record = FineRecord;
-  using Model = CompiledPath;
-  using Costs = CompiledPath;
   static constexpr Words kWords = {
       .command = "fine",
       .help = "Single reads and writes in a region (<stripline/fine.h>)",
@@ -29,7 +24,6 @@ struct FineMechanism : AsAsked<FineRequest> {
 
   static std::span<const Field<Request>> fields();
   static Result<Request> request_of(const Request& asked);
-  static const CompiledPath* costs_of(const CompiledPath& path) { return &path; }
 
   // Decisions, by choose().
   static bool knows(const CompiledPath* path) {
@@ -50,24 +44,10 @@ struct FineMechanism : AsAsked<FineRequest> {
                         const Ends& ends) {
     return predict_fine(request, path, method, ends);
   }
-  template <typename Visit>
-  static void each_source(const Request&, const Visit& visit) {
-    for (const Source source : detail::kMessageSources) visit(source);
-    visit(Source::regions);
-  }
-  static double margin(const Request&, const CompiledPath* path) {
-    return path->strip.minimum_gain();
-  }
-  static Plan unfold(const Request&, FineMethod method, const Verdict& verdict = {}) {
-    return {method, verdict.reason, verdict.predicted_s, verdict.baseline_s, verdict.gain_low};
-  }
 
   // Explanations.
   static Plan plan(const Request& request, const CompiledPath* path, Record& record) {
     return plan_fine(request, path, record);
-  }
-  static void show(const Request&, const Plan& plan, Row& row) {
-    row.word("method", to_string(plan.method), "{}");
   }
 };
 static_assert(Tried<FineMechanism>);

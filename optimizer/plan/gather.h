@@ -49,9 +49,7 @@
 // is left out, but for ranks that share a NIC.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
 
 #include "optimizer/plan/compiled_model.h"
 #include "optimizer/plan/decision.h"

@@ -5,17 +5,12 @@
 #include <string_view>
 
 #include "optimizer/plan/gather.h"
-#include "optimizer/plan/mechanism.h"
-#include "optimizer/plan/perturbed.h"
+#include "optimizer/plan/path_mechanism.h"
 
 namespace stripline::plan {
 
-struct GatherMechanism : AsAsked<GatherRequest> {
-  using Plan = GatherDecision;
-  using Candidate = GatherMethod;
+struct GatherMechanism : PathMechanism<GatherRequest, GatherDecision, GatherMethod> {
   using Record = GatherRecord;
-  using Model = CompiledPath;
-  using Costs = CompiledPath;
   static constexpr Words kWords = {.command = "gather",
                                    .help =
                                        "Elements of a distributed array that a rank needs "
@@ -27,11 +22,13 @@ struct GatherMechanism : AsAsked<GatherRequest> {
                                        "packed unless they lie side by side",
                                    .scope = {.until = Scope::Until::inspection},
                                    .sized_by = "bytes that a rank needs of another one",
-                                   .methods = methods_of(kGatherMethodNames, kGatherMethods)};
+                                   .methods = methods_of(kGatherMethodNames, kGatherMethods),
+                                   .table = {{"elements", "64,256,1024,4096,16384,65536"},
+                                             {"span", "512KiB,2MiB,8MiB,32MiB"},
+                                             {{{"readers", "1,16"}, {"runs", "1,64"}}}}};
 
   static std::span<const Field<Request>> fields();
   static Result<Request> request_of(const Request& asked);
-  static const CompiledPath* costs_of(const CompiledPath& path) { return &path; }
 
   // Decisions, by choose().
   static bool knows(const CompiledPath* path) { return path != nullptr; }
@@ -59,21 +56,10 @@ struct GatherMechanism : AsAsked<GatherRequest> {
     if (one_piece && request.surroundings.flag_with_data && !request.by_stores)
       try_out(GatherMethod::pack);
   }
+  // Its sources are those of messages where stores reach, too: readers that pull are notified.
   static double seconds(const Request& request, const CompiledPath& path, GatherMethod method,
                         const Ends& ends) {
     return predict_gather(request, path, method, ends);
-  }
-  template <typename Visit>
-  static void each_source(const Request&, const Visit& visit) {
-    // Where stores reach, too: readers that pull are notified by messages.
-    for (const Source source : detail::kMessageSources) visit(source);
-    visit(Source::regions);
-  }
-  static double margin(const Request&, const CompiledPath* path) {
-    return path->strip.minimum_gain();
-  }
-  static Plan unfold(const Request&, GatherMethod method, const Verdict& verdict = {}) {
-    return {method, verdict.reason, verdict.predicted_s, verdict.baseline_s, verdict.gain_low};
   }
 
   // Explanations.

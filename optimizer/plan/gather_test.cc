@@ -57,7 +57,7 @@ TEST(PlanGather, WhatLiesDenseGoesUnpacked) {
   EXPECT_LT(decision.predicted_s, decision.baseline_s);
 }
 
-TEST(PlanGather, ElementsOfSeveralArraysAreGatheredEitherWay) {
+TEST(PlanGather, ElementsOfSeveralArraysAreGatheredByEitherMethod) {
   const CompiledPath path = example_path();
   GatherRequest request = request_of(4000, 96, 32768);
   request.vectors = 4;

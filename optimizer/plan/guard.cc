@@ -39,11 +39,9 @@ constexpr double kForeign = 1.25;
 // More than executions scatter by chance: something has changed.
 constexpr double kDegraded = 1.5;
 
-size_t index(Guard::Way way) { return static_cast<size_t>(way); }
+size_t index(Guard::Method method) { return static_cast<size_t>(method); }
 
 }  // namespace
-
-// --- what is known -------------------------------------------------------------------------------
 
 Guard::Forecast Guard::tuned_forecast(double predicted_s, double baseline_s, double gain_low) {
   if (!(predicted_s > 0) || !(baseline_s > 0)) return {};
@@ -76,14 +74,14 @@ double Guard::Recent::least() const {
 }
 
 void Guard::expect(const Forecast& tuned, const Forecast& baseline) {
-  forecasts_[index(Way::tuned)] = tuned;
-  forecasts_[index(Way::baseline)] = baseline;
+  forecasts_[index(Method::tuned)] = tuned;
+  forecasts_[index(Method::baseline)] = baseline;
   surprised_ = false;
   if (recent_.count() > 0) look_for_surprise();
 }
 
-void Guard::remember(Way way, double seconds) {
-  before_s_[index(way)] = seconds;
+void Guard::remember(Method method, double seconds) {
+  before_s_[index(method)] = seconds;
   if (recent_.count() > 0) look_for_surprise();
 }
 
@@ -123,7 +121,7 @@ double Guard::expected_excess_s(double used_s) const {
   }
   const double scale = foreign ? used_s / of_used.seconds : 1;
   // What has not been timed may take the longest that is predicted.
-  const double other_s = in_use_ == Way::tuned ? of_other.seconds : of_other.high_s;
+  const double other_s = in_use_ == Method::tuned ? of_other.seconds : of_other.high_s;
   return scale * other_s - used_s;
 }
 
@@ -135,8 +133,8 @@ void Guard::look_for_surprise() {
     surprised_ = urgent_ = true;
     return;
   }
-  const Forecast& predicted = forecasts_[index(Way::tuned)];
-  if (surprised_ || in_use_ != Way::tuned || of_ == Of::turns || !predicted.known()) return;
+  const Forecast& predicted = forecasts_[index(Method::tuned)];
+  if (surprised_ || in_use_ != Method::tuned || of_ == Of::turns || !predicted.known()) return;
   const double used_s = recent_.least();
   if (used_s <= kMissed * predicted.high_s) return;
   if (expected_excess_s(used_s) == std::numeric_limits<double>::infinity()) return;
@@ -187,8 +185,6 @@ bool Guard::is_due(uint64_t place) const {
   return (excess_s_ + std::max(excess_s, 0.0)) * sharers_ <= kBudget * taken_s_;
 }
 
-// --- executions ----------------------------------------------------------------------------------
-
 Guard::Turn Guard::next() {
   const uint64_t place = place_++;
   if (left_ == 0 && is_due(place)) {
@@ -198,9 +194,9 @@ Guard::Turn Guard::next() {
     // Unless it comes to its end.
     not_before_ = place + kFirstDistance;
   }
-  Turn turn{.way = in_use_};
+  Turn turn{.method = in_use_};
   if (left_ > 0) {
-    turn.way = other();
+    turn.method = other();
     turn.check = true;
     turn.settles = left_ > 1;
     turn.last = --left_ == 0;
@@ -224,19 +220,19 @@ void Guard::give_back(const Turn& turn) {
 void Guard::record(const Turn& turn, double seconds) {
   if (!(seconds > 0)) return;
   taken_s_ += seconds;
-  sums_s_[index(turn.way)] += seconds;
-  executions_[index(turn.way)] += 1;
+  sums_s_[index(turn.method)] += seconds;
+  executions_[index(turn.method)] += 1;
   if (turn.check && recent_.count() > 0) excess_s_ += std::max(0.0, seconds - recent_.typical());
   if (turn.settles) {
     // So much slower that it does not matter what the method before has left.
     if (turn.check && left_ > 0 && recent_.count() > 0 && seconds > kHopeless * recent_.typical()) {
       left_ = 0;
-      compare(turn.way, seconds);
+      compare(turn.method, seconds);
     }
     return;
   }
-  if (turn.way != in_use_) {
-    if (turn.check && recent_.count() > 0) compare(turn.way, seconds);
+  if (turn.method != in_use_) {
+    if (turn.check && recent_.count() > 0) compare(turn.method, seconds);
     return;
   }
   // With enough executions recorded, every kPriorPlaces-th one is a sufficient sample.
@@ -251,10 +247,10 @@ void Guard::record(const Turn& turn, double seconds) {
   look_for_surprise();
 }
 
-void Guard::compare(Way way, double seconds) {
+void Guard::compare(Method method, double seconds) {
   const double used_s = recent_.typical();
-  const double tuned_s = way == Way::tuned ? seconds : used_s;
-  const double baseline_s = way == Way::tuned ? used_s : seconds;
+  const double tuned_s = method == Method::tuned ? seconds : used_s;
+  const double baseline_s = method == Method::tuned ? used_s : seconds;
   if (suspended_) {
     // What it lost by may have been an accident, which is not to count.
     weight_ = weight_squares_ = mean_ = squares_ = 0;
@@ -288,7 +284,7 @@ void Guard::average(double ratio) {
   sorted.fill(std::numeric_limits<double>::infinity());
   std::copy_n(first_.begin(), counted_, sorted.begin());
   std::sort(sorted.begin(), sorted.end());
-  mean_ = sorted[(in_use_ == Way::tuned ? counted_ - 1 : counted_) / 2];
+  mean_ = sorted[(in_use_ == Method::tuned ? counted_ - 1 : counted_) / 2];
   squares_ = 0;
   for (uint32_t i = 0; i < counted_; ++i) {
     const double off = std::clamp(first_[i] - mean_, -farthest, farthest);
@@ -330,7 +326,7 @@ void Guard::judge() {
     if (std::log(recent_.least() / other_s) <= kErrorsAtOnce * deviation()) return;
   }
   const bool confirmed = checks_ > 1 || recent_.count() > 1;
-  if (of_ != Of::turns && in_use_ == Way::tuned) {
+  if (of_ != Of::turns && in_use_ == Method::tuned) {
     demoted_ = confirmed;
     suspended_ = !confirmed;
   }
@@ -344,16 +340,16 @@ void Guard::judge() {
 }
 
 void Guard::demote() {
-  if (in_use_ == Way::tuned) {
+  if (in_use_ == Method::tuned) {
     recent_.clear();
     reference_s_ = 0;
   }
-  in_use_ = Way::baseline;
+  in_use_ = Method::baseline;
   demoted_ = true;
   left_ = 0;
 }
 
-void Guard::restart(Of of, Way first, bool same) {
+void Guard::restart(Of of, Method first, bool same) {
   Guard fresh(of, first);
   if (same) {
     fresh.recent_ = recent_;
@@ -373,13 +369,13 @@ Guard::Balance Guard::balance() const {
   const double actual_s = sums_s_[0] + sums_s_[1];
   const double executions = executions_[0] + executions_[1];
   // From the method that was carried out more often, and the ratio that checks have found.
-  const Way most = executions_[index(Way::tuned)] > executions_[index(Way::baseline)]
-                       ? Way::tuned
-                       : Way::baseline;
+  const Method most = executions_[index(Method::tuned)] > executions_[index(Method::baseline)]
+                          ? Method::tuned
+                          : Method::baseline;
   const double most_s = sums_s_[index(most)] / executions_[index(most)];
-  const double baseline_s = most == Way::tuned ? most_s * std::exp(mean_) : most_s;
+  const double baseline_s = most == Method::tuned ? most_s * std::exp(mean_) : most_s;
   return {actual_s, executions * baseline_s,
-          sums_s_[index(Way::tuned)] * deviation() / std::sqrt(pairs())};
+          sums_s_[index(Method::tuned)] * deviation() / std::sqrt(pairs())};
 }
 
 }  // namespace stripline::plan

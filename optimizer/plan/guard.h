@@ -5,7 +5,7 @@
 // not for a run.
 //
 //   const Guard::Turn turn = guard.next();
-//   ... carry the site out as turn.way says, and take the time ...
+//   ... carry the site out as turn.method says, and take the time ...
 //   guard.record(turn, seconds);
 //
 // A check is an execution by the method that is not in use, beside the latest ones by the method
@@ -64,9 +64,9 @@ class Guard {
   /// What takes this many times as long in a check is not carried out twice to be sure of it.
   static constexpr double kHopeless = 4;
 
-  enum class Way : uint8_t { tuned, baseline };
+  enum class Method : uint8_t { tuned, baseline };
   struct Turn {
-    Way way = Way::tuned;
+    Method method = Method::tuned;
     bool check = false;  ///< the method that is not in use
     bool settles =
         false;          ///< absorbs what the other method has left; its time says little of its own
@@ -93,7 +93,7 @@ class Guard {
   Guard() = default;
   /// `first` is in use until a check says otherwise: of a plan that is expected to be faster, but
   /// not surely, the baseline.
-  Guard(Of of, Way first) : of_(of), begun_with_(first), in_use_(first) {}
+  Guard(Of of, Method first) : of_(of), begun_with_(first), in_use_(first) {}
 
   /// `ranks` ranks check this site at different times, each of which holds up the others: checks
   /// are that many times as far apart.
@@ -102,7 +102,7 @@ class Guard {
   void expect(const Forecast& tuned, const Forecast& baseline);
   /// What an execution by a method took before anything was decided, which says more than a
   /// prediction; 0: none is known. If the method in use takes longer, it is checked at once.
-  void remember(Way way, double seconds);
+  void remember(Method method, double seconds);
   /// By how much longer than the method in use the other one is taken to last while nothing is
   /// known of it, as a part of the former.
   void assume_excess(double ratio) { assumed_ = ratio; }
@@ -124,19 +124,19 @@ class Guard {
   /// Others are compared from now on, as a guard that was made so does: what was found out about
   /// those before is dropped. Executions count on, and what checks have taken. `same`: the method
   /// that was in use is carried out as it was, so that its times hold.
-  void restart(Of of, Way first, bool same = false);
+  void restart(Of of, Method first, bool same = false);
   /// Somebody who sees more than the times of this site has found the baseline to be faster.
   void demote();
 
-  Way in_use() const { return in_use_; }
-  Way begun_with() const { return begun_with_; }
+  Method in_use() const { return in_use_; }
+  Method begun_with() const { return begun_with_; }
   /// True if nothing is compared any more: the tuned method has lost.
   bool is_demoted() const { return demoted_; }
   /// True if there was no check, and will be none: the other method is slower beyond any doubt.
   bool is_beyond_doubt() const;
   /// How much longer the other method takes than the one in use, as the logarithm of the ratio; 0
   /// before the first check.
-  double ahead() const { return in_use_ == Way::tuned ? mean_ : -mean_; }
+  double ahead() const { return in_use_ == Method::tuned ? mean_ : -mean_; }
   uint32_t checks() const { return checks_; }
   /// The method in use is faster, beyond the uncertainty of what was found.
   bool is_sure() const;
@@ -175,7 +175,7 @@ class Guard {
     uint32_t next_ = 0;
   };
 
-  Way other() const { return in_use_ == Way::tuned ? Way::baseline : Way::tuned; }
+  Method other() const { return in_use_ == Method::tuned ? Method::baseline : Method::tuned; }
   // Executions of a check, the last of which counts.
   uint32_t of_check() const { return of_ == Of::turns ? 1 : 2; }
   double expected_excess_s(double used_s) const;
@@ -183,7 +183,7 @@ class Guard {
   void forget_if_changed();
   bool is_due(uint64_t place) const;
   void look_for_surprise();
-  void compare(Way way, double seconds);
+  void compare(Method method, double seconds);
   void average(double ratio);
   double pairs() const;
   double deviation() const;
@@ -191,8 +191,8 @@ class Guard {
 
   Of of_ = Of::site;
   uint32_t sharers_ = 1;
-  Way begun_with_ = Way::tuned;
-  Way in_use_ = Way::tuned;
+  Method begun_with_ = Method::tuned;
+  Method in_use_ = Method::tuned;
   bool demoted_ = false;
   bool suspended_ = false;   // the tuned method has lost, which is to be confirmed
   bool urgent_ = false;      // a check is to be made at once

@@ -10,7 +10,7 @@
 namespace stripline::plan {
 namespace {
 
-using Way = Guard::Way;
+using Method = Guard::Method;
 
 // Executions whose times scatter; now and then something else runs meanwhile.
 class Site {
@@ -25,9 +25,9 @@ class Site {
   void run(Guard& guard, int executions) {
     for (int i = 0; i < executions; ++i) {
       const Guard::Turn turn = guard.next();
-      double seconds = turn.way == Way::tuned ? tuned_s_ : baseline_s_;
+      double seconds = turn.method == Method::tuned ? tuned_s_ : baseline_s_;
       expected_s_ += seconds;
-      ++(turn.way == Way::tuned ? tuned_ : baseline_);
+      ++(turn.method == Method::tuned ? tuned_ : baseline_);
       seconds *= std::exp(std::normal_distribution<>(0, noise_)(random_));
       if (noise_ > 0 && std::uniform_real_distribution<>()(random_) < 0.02) seconds *= 3;
       checked_ += turn.check ? 1 : 0;
@@ -69,14 +69,14 @@ TEST(Guard, AForecastIsAsWideAsTheGain) {
 }
 
 // A check is two executions, of which the second counts; the first one after it says nothing.
-TEST(Guard, ChecksTheOtherWayAndRarely) {
+TEST(Guard, ChecksTheOtherMethodAndRarely) {
   Guard guard;
   expect(guard, 1, 1.2);
   Site site(1, 1.2, 0, 1);
   std::vector<Guard::Turn> turns;
   for (int i = 0; i < 4096; ++i) {
     turns.push_back(guard.next());
-    guard.record(turns.back(), turns.back().way == Way::tuned ? 1 : 1.2);
+    guard.record(turns.back(), turns.back().method == Method::tuned ? 1 : 1.2);
   }
   EXPECT_TRUE(turns[0].settles);
   size_t first = 0;
@@ -106,7 +106,7 @@ TEST(Guard, KeepsTheBudgetFromTheFirstExecutionOn) {
         const double allowed = Guard::kBudget * guard.taken_s() + 4 * unforeseen;
         ASSERT_LE(guard.excess_s(), allowed * 1.0001) << predicted << " " << times << " " << i;
       }
-      EXPECT_EQ(guard.in_use(), Way::tuned);
+      EXPECT_EQ(guard.in_use(), Method::tuned);
     }
   }
 }
@@ -136,7 +136,7 @@ TEST(Guard, AModelThatPredictsFarTooMuchIsNoAuthority) {
   expect(guard, 100, 130);
   Site site(1.3, 1, 0, 1);
   site.run(guard, 1000);
-  EXPECT_EQ(guard.in_use(), Way::baseline);
+  EXPECT_EQ(guard.in_use(), Method::baseline);
   EXPECT_TRUE(guard.is_demoted());
 }
 
@@ -147,7 +147,7 @@ TEST(Guard, ChecksAtOnceWhenAPredictionMisses) {
   Site site(2, 1.1, 0, 1);
   site.run(guard, 4);
   EXPECT_EQ(site.checked(), 2);
-  EXPECT_EQ(guard.in_use(), Way::baseline);
+  EXPECT_EQ(guard.in_use(), Method::baseline);
   EXPECT_EQ(site.tuned(), 2);
   // One execution may have been an accident. A second one decides, when the budget allows it.
   EXPECT_FALSE(guard.is_demoted());
@@ -161,10 +161,10 @@ TEST(Guard, AnAccidentIsNotHeldAgainstAPlan) {
   expect(guard, 1, 1.2);
   Site slow(2, 1.2, 0, 1);
   slow.run(guard, 4);
-  EXPECT_EQ(guard.in_use(), Way::baseline);
+  EXPECT_EQ(guard.in_use(), Method::baseline);
   Site usual(1, 1.2, 0, 1);
   usual.run(guard, 1000);
-  EXPECT_EQ(guard.in_use(), Way::tuned);
+  EXPECT_EQ(guard.in_use(), Method::tuned);
   EXPECT_FALSE(guard.is_demoted());
 }
 
@@ -184,7 +184,7 @@ TEST(Guard, AMissIsAnsweredOnce) {
   Site site(1.2, 1.4, 0, 1);
   site.run(guard, 60);
   EXPECT_EQ(site.checked(), 2);
-  EXPECT_EQ(guard.in_use(), Way::tuned);
+  EXPECT_EQ(guard.in_use(), Method::tuned);
 }
 
 // Where nothing is predicted of either method. What that takes longer is paid back: the next check
@@ -232,7 +232,7 @@ TEST(Guard, ATurnThatIsGivenBackIsTheNextExecutions) {
 // The baseline becomes slow, and is left; then the tuned method is slow for a moment. That is the
 // first check at which it is: what was found before holds.
 TEST(Guard, AMomentAfterAChangeOfTheMethodIsOne) {
-  Guard guard(Guard::Of::site, Way::baseline);
+  Guard guard(Guard::Of::site, Method::baseline);
   Site site(1.05, 1, 0, 1);
   site.run(guard, 40);
   EXPECT_EQ(guard.checks(), 0U);
@@ -267,9 +267,9 @@ TEST(Guard, ADemotedPlanIsNotTriedAgain) {
   site.run(guard, 100000);
   EXPECT_EQ(site.tuned(), tuned);
   // What it is asked is something else.
-  guard.restart(Guard::Of::site, Way::tuned);
+  guard.restart(Guard::Of::site, Method::tuned);
   EXPECT_FALSE(guard.is_demoted());
-  EXPECT_EQ(guard.in_use(), Way::tuned);
+  EXPECT_EQ(guard.in_use(), Method::tuned);
   EXPECT_EQ(guard.checks(), 0U);
 }
 
@@ -300,8 +300,8 @@ TEST(Guard, RanksShareWhatChecksTake) {
     bool slower = false;
     for (Guard& guard : guards) {
       const Guard::Turn turn = guard.next();
-      guard.record(turn, turn.way == Way::tuned ? 1 : 1.3);
-      slower = slower || turn.way == Way::baseline;
+      guard.record(turn, turn.method == Method::tuned ? 1 : 1.3);
+      slower = slower || turn.method == Method::baseline;
     }
     held_up += slower ? 1 : 0;
   }
@@ -354,10 +354,10 @@ TEST(Guard, FollowsWhatChanges) {
     expect(guard, 0.8, 1);
     Site site(0.8, 1, 0.03, seed);
     site.run(guard, 2000);
-    EXPECT_EQ(guard.in_use(), Way::tuned);
+    EXPECT_EQ(guard.in_use(), Method::tuned);
     site.set(1.3, 1);
     site.run(guard, 3000);
-    EXPECT_EQ(guard.in_use(), Way::baseline);
+    EXPECT_EQ(guard.in_use(), Method::baseline);
   }
 }
 
@@ -393,13 +393,13 @@ INSTANTIATE_TEST_SUITE_P(All, GuardsOfRanks,
 
 TEST_P(GuardsOfRanks, CheckAtTheSameExecutions) {
   for (const double slower : {0.1, 0.7, 0.95, 1.0, 1.05, 1.4, 10.0}) {
-    Guard one(GetParam(), Way::tuned);
-    Guard other(GetParam(), Way::tuned);
+    Guard one(GetParam(), Method::tuned);
+    Guard other(GetParam(), Method::tuned);
     for (Guard* guard : {&one, &other}) expect(*guard, 0.9, 1);
     std::mt19937_64 random(1);
     const auto run = [&](Guard& guard) {
       const Guard::Turn turn = guard.next();
-      const double seconds = turn.way == Way::tuned ? slower : 1;
+      const double seconds = turn.method == Method::tuned ? slower : 1;
       const double scatter = std::exp(std::normal_distribution<>(0, 0.003)(random));
       guard.record(turn, seconds * scatter);
       return turn;
@@ -409,7 +409,7 @@ TEST_P(GuardsOfRanks, CheckAtTheSameExecutions) {
     for (int i = 0; i < 4000; ++i) {
       const Guard::Turn a = run(one);
       const Guard::Turn b = run(other);
-      apart += a.way != b.way || a.check != b.check ? 1 : 0;
+      apart += a.method != b.method || a.check != b.check ? 1 : 0;
       checks += a.check ? 1 : 0;
     }
     if (slower > 0.5) {
@@ -422,7 +422,7 @@ TEST_P(GuardsOfRanks, CheckAtTheSameExecutions) {
 
 TEST_P(GuardsOfRanks, KeepTheBudget) {
   for (const double slower : {0.1, 0.5, 0.98, 1.02, 1.5, 10.0}) {
-    Guard guard(GetParam(), Way::tuned);
+    Guard guard(GetParam(), Method::tuned);
     expect(guard, 0.9, 1);
     Site site(slower, 1, 0.01, 7);
     site.run(guard, 1000);
@@ -450,21 +450,21 @@ TEST(Guard, ACheckThatIsNotFinishedIsMadeAgain) {
 TEST(Guard, JudgesWhatComesAfterTheChange) {
   Guard guard;
   expect(guard, 0.7, 1);
-  Way before = Way::tuned;
+  Method before = Method::tuned;
   for (int i = 0; i < 2000; ++i) {
     const Guard::Turn turn = guard.next();
-    const double settled_s = turn.way == Way::tuned ? 0.7 : 1;
-    const double changing_s = turn.way == Way::tuned ? 1.1 : 0.6;
-    guard.record(turn, turn.way == before ? settled_s : changing_s);
-    before = turn.way;
+    const double settled_s = turn.method == Method::tuned ? 0.7 : 1;
+    const double changing_s = turn.method == Method::tuned ? 1.1 : 0.6;
+    guard.record(turn, turn.method == before ? settled_s : changing_s);
+    before = turn.method;
   }
-  EXPECT_EQ(guard.in_use(), Way::tuned);
+  EXPECT_EQ(guard.in_use(), Method::tuned);
   EXPECT_NEAR(guard.balance().actual_s / guard.balance().baseline_s, 0.7, 0.05);
 }
 
-TEST(Guard, BeginsWithTheWayItIsGiven) {
-  Guard guard(Guard::Of::turns, Way::baseline);
-  EXPECT_EQ(guard.in_use(), Way::baseline);
+TEST(Guard, BeginsWithTheMethodItIsGiven) {
+  Guard guard(Guard::Of::turns, Method::baseline);
+  EXPECT_EQ(guard.in_use(), Method::baseline);
   expect(guard, 0.5, 1);
   Site site(0.5, 1, 0.01, 1);
   site.run(guard, 100);
@@ -474,10 +474,10 @@ TEST(Guard, BeginsWithTheWayItIsGiven) {
 // What is expected to be faster needs one clear check, and what is not four.
 TEST(Guard, AnExpectedGainIsFoundSoon) {
   for (const Guard::Of of : {Guard::Of::site, Guard::Of::tie}) {
-    Guard guard(of, Way::baseline);
+    Guard guard(of, Method::baseline);
     expect(guard, 0.95, 1, 0.06);
     Site site(0.8, 1, 0.01, 1);
-    while (guard.in_use() == Way::baseline && guard.checks() < 20) site.run(guard, 1);
+    while (guard.in_use() == Method::baseline && guard.checks() < 20) site.run(guard, 1);
     EXPECT_EQ(guard.checks(), of == Guard::Of::site ? 1U : 4U);
   }
 }
@@ -485,24 +485,24 @@ TEST(Guard, AnExpectedGainIsFoundSoon) {
 // What was expected to take as long may be faster, or slower, than what is in use.
 TEST(Guard, FindsOutWhetherATieIsOne) {
   for (const double times : {0.5, 0.8, 0.95}) {
-    Guard guard(Guard::Of::tie, Way::baseline);
+    Guard guard(Guard::Of::tie, Method::baseline);
     expect(guard, 1, 1, 0.02);
     Site site(times, 1, 0.02, 1);
     site.run(guard, 400);
-    EXPECT_EQ(guard.in_use(), Way::tuned) << times;
+    EXPECT_EQ(guard.in_use(), Method::tuned) << times;
   }
   // Seldom by chance.
   int left = 0;
   for (uint64_t seed = 0; seed < 200; ++seed) {
-    Guard guard(Guard::Of::tie, Way::baseline);
+    Guard guard(Guard::Of::tie, Method::baseline);
     expect(guard, 1, 1, 0.02);
     Site site(1.05, 1, 0.05, seed);
     site.run(guard, 100);
-    left += guard.in_use() == Way::tuned ? 1 : 0;
+    left += guard.in_use() == Method::tuned ? 1 : 0;
   }
   EXPECT_LT(left, 4);
   for (const double times : {1.0, 1.03, 1.5, 10.0}) {
-    Guard guard(Guard::Of::tie, Way::baseline);
+    Guard guard(Guard::Of::tie, Method::baseline);
     expect(guard, 1, 1, 0.02);
     Site site(times, 1, 0.03, 1);
     site.run(guard, 300);
@@ -515,11 +515,11 @@ TEST(Guard, FindsOutWhetherATieIsOne) {
 // A second execution would tell nothing that the first one has not.
 TEST(Guard, CarriesOutOnceWhatIsHopeless) {
   for (const double times : {2.0, 10.0}) {
-    Guard guard(Guard::Of::site, Way::baseline);
+    Guard guard(Guard::Of::site, Method::baseline);
     expect(guard, 0.9, 1);
     Site site(times, 1, 0, 1);
     site.run(guard, 100);
-    EXPECT_EQ(guard.in_use(), Way::baseline);
+    EXPECT_EQ(guard.in_use(), Method::baseline);
     EXPECT_EQ(guard.checks(), 1U);
     EXPECT_EQ(site.tuned(), times > 4 ? 1 : 2);
   }
@@ -531,7 +531,7 @@ TEST(Guard, KeepsTimesOfWhatGoesOn) {
     Guard guard;
     Site site(2, 1.1, 0, 1);
     site.run(guard, 2);
-    guard.restart(Guard::Of::site, Way::tuned, same);
+    guard.restart(Guard::Of::site, Method::tuned, same);
     expect(guard, 1, 1.4);
     site.run(guard, 1);
     EXPECT_EQ(site.checked() > 0, same);

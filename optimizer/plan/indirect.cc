@@ -58,16 +58,16 @@ double predict_indirect(const IndirectRequest& request, const CompiledPath& path
                         const Ends& ends) noexcept {
   const auto iterations = static_cast<double>(request.iterations);
   const double others = reads_of_others(request);
-  const double both_ways = request.modifies ? 2 : 1;
+  const double directions = request.modifies ? 2 : 1;
   if (block == 0) {
     const auto bytes = static_cast<double>(request.element_bytes);
     const double each = get_at(path, request.element_bytes, ends).blocking(bytes);
-    return request.compute_s + both_ways * iterations * others * each;
+    return request.compute_s + directions * iterations * others * each;
   }
   const double of_block = static_cast<double>(std::min(block, request.iterations));
   const double blocks = std::max(1.0, iterations / of_block);
   const double elements = of_block * others * request.distinct_percent / kHundred;
-  const double fetch = both_ways * fetch_s(request, path, elements, ends);
+  const double fetch = directions * fetch_s(request, path, elements, ends);
   const double compute = request.compute_s / blocks;
   const double own = inspection_s(request, path, of_block, ends) +
                      path.strip.strip_overhead(ends.of(Source::overhead));

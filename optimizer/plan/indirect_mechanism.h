@@ -6,17 +6,13 @@
 #include <string_view>
 
 #include "optimizer/plan/indirect.h"
-#include "optimizer/plan/mechanism.h"
-#include "optimizer/plan/perturbed.h"
+#include "optimizer/plan/path_mechanism.h"
 
 namespace stripline::plan {
 
-struct IndirectMechanism : AsAsked<IndirectRequest> {
-  using Plan = IndirectPlan;
-  using Candidate = uint64_t;  // iterations of a block; 0: one by one
+// A candidate is the iterations of a block; 0: one by one.
+struct IndirectMechanism : PathMechanism<IndirectRequest, IndirectPlan, uint64_t> {
   using Record = IndirectRecord;
-  using Model = CompiledPath;
-  using Costs = CompiledPath;
   static constexpr Words kWords = {
       .command = "indirect",
       .help = "A loop that reads elements through an index (<stripline/indirect.h>)",
@@ -24,11 +20,13 @@ struct IndirectMechanism : AsAsked<IndirectRequest> {
       .baseline = "blocks of 4096 reads",
       .no_model = "the model does not hold gets, so the loop goes in blocks of 4096 reads",
       .sized_by = "bytes of an element",
-      .number = "iterations of a block, 0: one read at a time"};
+      .number = "iterations of a block, 0: one read at a time",
+      .table = {{"iterations", "64,256,1024,4096,16384,65536,262144,1048576"},
+                {"owners", "1,4,16,64"},
+                {{{"span", "64KiB,16MiB"}}}}};
 
   static std::span<const Field<Request>> fields();
   static Result<Request> request_of(const Request& asked);
-  static const CompiledPath* costs_of(const CompiledPath& path) { return &path; }
 
   // Decisions, by choose().
   static bool knows(const CompiledPath* path) {
@@ -51,16 +49,9 @@ struct IndirectMechanism : AsAsked<IndirectRequest> {
     return predict_indirect(request, path, block, ends);
   }
   template <typename Visit>
-  static void each_source(const Request&, const Visit& visit) {
-    for (const Source source : detail::kMessageSources) visit(source);
-    visit(Source::regions);
+  static void each_source(const Request& request, const Visit& visit) {
+    PathMechanism::each_source(request, visit);
     visit(Source::overhead);
-  }
-  static double margin(const Request&, const CompiledPath* path) {
-    return path->strip.minimum_gain();
-  }
-  static Plan unfold(const Request&, uint64_t block, const Verdict& verdict = {}) {
-    return {block, verdict.reason, verdict.predicted_s, verdict.baseline_s, verdict.gain_low};
   }
 
   // Explanations.

@@ -4,7 +4,6 @@
 
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "base/json.h"
 #include "optimizer/plan/explanation.h"

@@ -115,7 +115,7 @@ Explained<M> explain(const typename M::Request& request, const typename M::Costs
       const typename M::Candidate& candidate = considered.candidate;
       Explanation::Alternative& a = e.alternatives.emplace_back();
       a.predicted_s = considered.predicted_s;
-      M::show(request, M::unfold(request, candidate), a.way);
+      M::show(request, M::unfold(request, candidate), a.plan);
       if constexpr (requires { M::add_to(a, request, *costs, candidate); }) {
         M::add_to(a, request, *costs, candidate);
       }

@@ -53,7 +53,7 @@ TEST(Mechanism, OfManyAlternativesTheFastestAreRead) {
   e.has_times = true;
   for (uint64_t i = 0; i < 30; ++i) {
     Explanation::Alternative& a = e.alternatives.emplace_back();
-    a.way.number("ahead", i, "{} ahead");
+    a.plan.number("ahead", i, "{} ahead");
     a.predicted_s = 1e-3 * static_cast<double>(30 - i);
   }
   e.plan.number("ahead", 3, "{} ahead");
@@ -80,7 +80,7 @@ constexpr bool can_be_edited() {
              [](auto& p) -> decltype(void(p.reason = p.reason)) {},
              [](auto& p) -> decltype(void(p.predicted_s = p.predicted_s)) {},
              [](auto& p) -> decltype(void(p.method = p.method)) {},
-             [](auto& p) -> decltype(void(p.way = p.way)) {},
+             [](auto& p) -> decltype(void(p.candidate = p.candidate)) {},
              [](auto& p) -> decltype(void(p.schedule = p.schedule)) {},
              [](auto& p) -> decltype(void(p.steps = p.steps)) {},
              [](auto& p) -> decltype(void(p.window = p.window)) {},

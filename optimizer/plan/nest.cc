@@ -311,11 +311,11 @@ class Search {
     return true;
   }
 
-  struct Way {
+  struct Trial {
     Tiles tiles;
     Steps steps;
   };
-  Way& tried() { return pair_[1 - best_]; }
+  Trial& tried() { return pair_[1 - best_]; }
   void keep() { best_ = 1 - best_; }
 
   const NestRequest& request_;
@@ -323,7 +323,7 @@ class Search {
   Recorder& record_;
   double expected_steps_ = 1;        // of the best cut
   double one_iteration_s_ = kNever;  // of steps of one iteration of the loop that was tried last
-  std::array<Way, 2> pair_;          // the best one so far, and what is tried
+  std::array<Trial, 2> pair_;        // the best one so far, and what is tried
   size_t best_ = 0;
   Schedule schedule_ = Schedule::vectorised;
   uint32_t window_ = 1;

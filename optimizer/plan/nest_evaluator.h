@@ -26,7 +26,7 @@ using cost::MessageCosts;
 struct TilesInFlight : InFlight {
   // The NIC takes one after the other.
   void add(const TransferCosts& tile) {
-    way = way > 0 ? std::max(way + tile.gap, tile.way) : tile.way;
+    latency = latency > 0 ? std::max(latency + tile.gap, tile.latency) : tile.latency;
     serve += tile.serve;
   }
 };
@@ -442,7 +442,7 @@ class NestEvaluator {
           message_costs(message(transfer), transfer.full * static_cast<double>(tile.run_bytes),
                         ranks, ranks * transfer.slowdown, serves());
       const auto runs = static_cast<double>(tile.runs);
-      return {{run.way + (runs - 1) * run.gap, runs * run.serve},
+      return {{run.latency + (runs - 1) * run.gap, runs * run.serve},
               runs * run.issue,
               runs * run.retire,
               runs * run.gap};
@@ -507,7 +507,7 @@ class NestEvaluator {
       (get ? steps.held_gets : steps.held_puts).add(costs);
       (tile.hold == 0 ? steps.once_s : steps.exposed_s) += costs.issue + retire;
     }
-    const double alone_s = costs.issue + costs.retire + std::max(costs.way, costs.serve);
+    const double alone_s = costs.issue + costs.retire + std::max(costs.latency, costs.serve);
     if (tile.hold == 0 && share < 1) return alone_s;
     if (share < 1) {
       // Later ones between two steps, in the background.

@@ -177,9 +177,9 @@ Status read_loop(const Json& json, const std::string& where, LoopRange& loop) {
 
 // Adds to an offset, which must not go farther than allowed.
 bool go(int64_t& offset, int64_t factor, int64_t bytes) {
-  int64_t way = 0;
-  return !__builtin_mul_overflow(factor, bytes, &way) &&
-         !__builtin_add_overflow(offset, way, &offset) && offset >= -kFarthest &&
+  int64_t distance = 0;
+  return !__builtin_mul_overflow(factor, bytes, &distance) &&
+         !__builtin_add_overflow(offset, distance, &offset) && offset >= -kFarthest &&
          offset <= kFarthest;
 }
 

@@ -46,8 +46,8 @@ TEST(NestMechanism, ShowsWhatIsChosenAmongAllThatWasConsidered) {
     if (plan.reason == Reason::tuned) {
       ++tuned;
       EXPECT_EQ(best->predicted_s, plan.predicted_s);
-      EXPECT_EQ(best->way.json()["steps"], plan.steps);
-      EXPECT_EQ(best->way.json()["window"], plan.window);
+      EXPECT_EQ(best->plan.json()["steps"], plan.steps);
+      EXPECT_EQ(best->plan.json()["window"], plan.window);
       EXPECT_FALSE(e.sensitivities.empty());
     } else if (plan.reason == Reason::below_margin) {
       EXPECT_LT(best->predicted_s, plan.baseline_s);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <limits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -369,8 +368,6 @@ TEST(PlanNest, AStreamOfFewPlanesTakesWhatPlanStripSays) {
   }
   EXPECT_GT(parts, 3);
 }
-
-// --- an exact schedule ---------------------------------------------------------------------------
 
 // Carries a plan out tile by tile, as runtime/loop/nest_engine.cc does: a processor that does one
 // thing after another, and a NIC. Peers do the same: where calls serve, each tile that is moved

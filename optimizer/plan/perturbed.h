@@ -49,6 +49,7 @@ inline cost::MessageCosts perturbed(const cost::MessageCosts& nominal,
     case Source::retire:
       message.r_base = end.r_base;
       message.r_per_byte = end.r_per_byte;
+      message.r_saved = end.r_saved;
       break;
     case Source::serve:
       message.s_base = end.s_base;

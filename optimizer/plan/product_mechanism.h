@@ -1,18 +1,13 @@
 // The planner of product.h as the frame of decisions sees it (mechanism.h).
 #pragma once
 
-#include "optimizer/plan/mechanism.h"
-#include "optimizer/plan/perturbed.h"
+#include "optimizer/plan/path_mechanism.h"
 #include "optimizer/plan/product.h"
 
 namespace stripline::plan {
 
-struct ProductMechanism : AsAsked<ProductRequest> {
-  using Plan = ProductPlan;
-  using Candidate = ProductMethod;
+struct ProductMechanism : PathMechanism<ProductRequest, ProductPlan, ProductMethod> {
   using Record = ProductRecord;
-  using Model = CompiledPath;
-  using Costs = CompiledPath;
   static constexpr Words kWords = {
       .command = "product",
       .help = "Products of a sparse matrix with vectors (<stripline/sparse_matrix.h>)",
@@ -25,7 +20,6 @@ struct ProductMechanism : AsAsked<ProductRequest> {
 
   static std::span<const Field<Request>> fields();
   static Result<Request> request_of(const Request& asked);
-  static const CompiledPath* costs_of(const CompiledPath& path) { return &path; }
 
   // Decisions, by choose().
   // Without puts no one knows what there is time for while elements are in flight.
@@ -45,24 +39,14 @@ struct ProductMechanism : AsAsked<ProductRequest> {
     return predict_product(request, path, method, ends);
   }
   template <typename Visit>
-  static void each_source(const Request&, const Visit& visit) {
-    for (const Source source : detail::kMessageSources) visit(source);
-    visit(Source::regions);
+  static void each_source(const Request& request, const Visit& visit) {
+    PathMechanism::each_source(request, visit);
     visit(Source::compute);
-  }
-  static double margin(const Request&, const CompiledPath* path) {
-    return path->strip.minimum_gain();
-  }
-  static Plan unfold(const Request&, ProductMethod method, const Verdict& verdict = {}) {
-    return {method, verdict.reason, verdict.predicted_s, verdict.baseline_s, verdict.gain_low};
   }
 
   // Explanations.
   static Plan plan(const Request& request, const CompiledPath* path, Record& record) {
     return plan_product(request, path, record);
-  }
-  static void show(const Request&, const Plan& plan, Row& row) {
-    row.word("method", to_string(plan.method), "{}");
   }
 };
 static_assert(Tried<ProductMechanism>);

@@ -46,30 +46,22 @@ template <typename M>
 void check_all() {
   std::set<std::string> names;
   const auto usual = M::usual();
-  for (const auto& field : M::fields()) check(field, usual, names);
+  for (const auto& field : M::fields()) {
+    if (field.text.unit == Unit::text) continue;  // a document: nest_json_test.cc
+    check(field, usual, names);
+  }
   for (const auto& [fact, field] : surroundings_fields()) {
     check(field, Surroundings{}, names);
     EXPECT_TRUE(has(kAll, fact));
   }
 }
 
-TEST(RequestFields, EachIsAMemberOfItsOwn) {
-  check_all<StripMechanism>();
-  check_all<VisMechanism>();
-  check_all<WavefrontMechanism>();
-  check_all<GatherMechanism>();
-  check_all<IndirectMechanism>();
-  check_all<ProductMechanism>();
-  check_all<UpdateMechanism>();
-  check_all<EncodingMechanism>();
-  check_all<SharedMechanism>();
-  check_all<CollectiveMechanism>();
-  check_all<AtomicMechanism>();
-  check_all<PutMechanism>();
-  check_all<ProgressMechanism>();
-  check_all<BulkMechanism>();
-  check_all<FineMechanism>();
-}
+template <typename... M>
+struct EachMechanism {
+  static void check() { (check_all<M>(), ...); }
+};
+
+TEST(RequestFields, EachIsAMemberOfItsOwn) { OfEachMechanism<EachMechanism, Itself>::check(); }
 
 TEST(RequestFields, CommandsHoldWhatIsNotUsual) {
   EXPECT_EQ(options_text<StripMechanism>(StripMechanism::usual()), " --bytes 0");

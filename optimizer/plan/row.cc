@@ -1,6 +1,5 @@
 #include "optimizer/plan/row.h"
 
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>

@@ -87,7 +87,8 @@ SharedPlan guarded_shared(const SpreadRequest& request, const SharedCosts& costs
 SharedCosts SharedMechanism::costs_of_team(const SharedRequest& request,
                                            const CompiledModel* model) {
   if (model == nullptr || request.costs != usual().costs) return request.costs;
-  return model->shared().of(request.team()).value_or(request.costs);
+  const auto& section = model->tuned().shared_update;
+  return section ? team_costs(*section, request.team()).value_or(request.costs) : request.costs;
 }
 
 // A processor of some years ago, whose workers share a cache.

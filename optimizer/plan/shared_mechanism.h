@@ -55,7 +55,10 @@ struct SharedMechanism : AsAsked<SharedRequest> {
       .no_model = "nothing is known of the machine, so updates compete for their cells",
       .scope = {Scope::Decider::group, Scope::Until::inspection},
       .sized_by = "bytes of all cells",
-      .methods = kSharedStrategyNames};
+      .methods = kSharedStrategyNames,
+      .table = {{"updates", "1024,4096,16384,65536,262144,1048576,4194304"},
+                {"workers", "2,8,32,128"},
+                {{{"cells", "65536,16777216"}, {"own", "50,98"}}}}};
 
   static Request usual();
   static std::span<const Field<Request>> fields();

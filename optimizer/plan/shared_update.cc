@@ -130,43 +130,39 @@ uint64_t most_points(const std::vector<Slab>& slabs, uint64_t rows,
   return most;
 }
 
-}  // namespace
-
-SharedUpdateCosts::SharedUpdateCosts(const model::SharedUpdateModel& model) {
-  for (const model::SharedUpdatePoint& point : model.points) {
-    known_.push_back({{point.workers, point.placement, point.type, point.footprint_bytes},
-                      {.plain_s = point.plain_s.value,
-                       .atomic_s = point.atomic_s.value,
-                       .lock_s = point.lock_s.value,
-                       .transfer_s = point.transfer_s.value,
-                       .box_s = point.box_s.value,
-                       .fold_s = point.fold_s.value,
-                       .barrier_s = point.barrier_s.value}});
+std::optional<SharedCosts> costs_of_type(const model::SharedUpdateModel& section,
+                                         const SharedTeam& team) {
+  const model::SharedUpdatePoint* best = nullptr;
+  for (const model::SharedUpdatePoint& point : section.points) {
+    if (point.type != team.type || point.placement != team.placement ||
+        point.workers < team.workers) {
+      continue;
+    }
+    if (best != nullptr &&
+        (point.workers > best->workers || point.footprint_bytes > team.footprint_bytes)) {
+      break;
+    }
+    best = &point;
   }
+  if (best == nullptr) return std::nullopt;
+  return SharedCosts{.plain_s = best->plain_s.value,
+                     .atomic_s = best->atomic_s.value,
+                     .lock_s = best->lock_s.value,
+                     .transfer_s = best->transfer_s.value,
+                     .box_s = best->box_s.value,
+                     .fold_s = best->fold_s.value,
+                     .barrier_s = best->barrier_s.value};
 }
 
-std::optional<SharedCosts> SharedUpdateCosts::of(const SharedTeam& team) const {
-  if (const auto same = of_type(team)) return same;
+}  // namespace
+
+std::optional<SharedCosts> team_costs(const model::SharedUpdateModel& section,
+                                      const SharedTeam& team) {
+  if (const auto same = costs_of_type(section, team)) return same;
   SharedTeam wider = team;
   if (team.type == model::CellType::integer4) wider.type = model::CellType::integer8;
   if (team.type == model::CellType::float4) wider.type = model::CellType::float8;
-  return wider.type == team.type ? std::nullopt : of_type(wider);
-}
-
-std::optional<SharedCosts> SharedUpdateCosts::of_type(const SharedTeam& team) const {
-  const Known* best = nullptr;
-  for (const Known& one : known_) {
-    if (one.team.type != team.type || one.team.placement != team.placement ||
-        one.team.workers < team.workers) {
-      continue;
-    }
-    if (best != nullptr && (one.team.workers > best->team.workers ||
-                            one.team.footprint_bytes > team.footprint_bytes)) {
-      break;
-    }
-    best = &one;
-  }
-  return best == nullptr ? std::nullopt : std::optional(best->costs);
+  return wider.type == team.type ? std::nullopt : costs_of_type(section, wider);
 }
 
 double shared_update_s(const SharedCosts& costs, uint32_t workers, double share) {

@@ -53,27 +53,12 @@ struct SharedTeam {
   uint64_t footprint_bytes = 0;  ///< of a worker's replica, as far as it may have one
 };
 
-/// What a tuned model says of teams. Immutable; safe to share between threads.
-class SharedUpdateCosts {
- public:
-  SharedUpdateCosts() = default;  ///< nothing
-  /// The model is valid (model/validate.h).
-  explicit SharedUpdateCosts(const model::SharedUpdateModel& model);
-
-  /// What was measured of the next larger team of the type and placement, with the next smaller
-  /// footprint, or the smallest. Cells of four bytes cost what those of eight do, where only these
-  /// were measured. None: there is no such team, and its program measures.
-  std::optional<SharedCosts> of(const SharedTeam& team) const;
-
- private:
-  std::optional<SharedCosts> of_type(const SharedTeam& team) const;
-
-  struct Known {
-    SharedTeam team;
-    SharedCosts costs;
-  };
-  std::vector<Known> known_;  // in the order of the model
-};
+/// What was measured of the next larger team of the type and placement, with the next smaller
+/// footprint, or the smallest. Cells of four bytes cost what those of eight do, where only these
+/// were measured. None: there is no such team, and its program measures. The section is valid
+/// (model/validate.h).
+std::optional<SharedCosts> team_costs(const model::SharedUpdateModel& section,
+                                      const SharedTeam& team);
 
 /// How updates are spread over the cells: as many bins as there are counts, each of `bin_cells`
 /// cells but for the last one, which may be shorter.

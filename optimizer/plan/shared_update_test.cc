@@ -37,16 +37,16 @@ model::SharedUpdatePoint point_of(uint32_t workers, uint64_t footprint_bytes, do
   return point;
 }
 
-TEST(SharedUpdateCosts, AreThoseOfTheNextLargerTeamAndSmallerFootprint) {
+TEST(TeamCosts, AreThoseOfTheNextLargerTeamAndSmallerFootprint) {
   using model::SharedPlacement;
-  const SharedUpdateCosts costs(
-      model::SharedUpdateModel{{point_of(2, 1000, 1, SharedPlacement::package),
-                                point_of(2, 4000, 2, SharedPlacement::package),
-                                point_of(8, 1000, 3, SharedPlacement::package),
-                                point_of(4, 1000, 4, SharedPlacement::node)}});
+  const model::SharedUpdateModel section{{point_of(2, 1000, 1, SharedPlacement::package),
+                                          point_of(2, 4000, 2, SharedPlacement::package),
+                                          point_of(8, 1000, 3, SharedPlacement::package),
+                                          point_of(4, 1000, 4, SharedPlacement::node)}};
   const auto plain_s = [&](uint32_t workers, uint64_t footprint_bytes,
                            SharedPlacement placement = SharedPlacement::package) {
-    const auto known = costs.of({workers, placement, model::CellType::integer8, footprint_bytes});
+    const auto known =
+        team_costs(section, {workers, placement, model::CellType::integer8, footprint_bytes});
     return known ? known->plain_s : 0;
   };
   EXPECT_EQ(plain_s(2, 1000), 1);
@@ -57,10 +57,10 @@ TEST(SharedUpdateCosts, AreThoseOfTheNextLargerTeamAndSmallerFootprint) {
   EXPECT_EQ(plain_s(9, 1000), 0) << "a bound is not a value";
   EXPECT_EQ(plain_s(2, 1000, SharedPlacement::node), 4);
   EXPECT_EQ(plain_s(2, 1000, SharedPlacement::core), 0);
-  EXPECT_FALSE(costs.of({2, SharedPlacement::package, model::CellType::float8, 1000}));
-  EXPECT_FALSE(costs.of({2, SharedPlacement::package, model::CellType::float4, 1000}));
-  EXPECT_TRUE(costs.of({2, SharedPlacement::package, model::CellType::integer4, 1000}));
-  EXPECT_FALSE(SharedUpdateCosts().of({}));
+  EXPECT_FALSE(team_costs(section, {2, SharedPlacement::package, model::CellType::float8, 1000}));
+  EXPECT_FALSE(team_costs(section, {2, SharedPlacement::package, model::CellType::float4, 1000}));
+  EXPECT_TRUE(team_costs(section, {2, SharedPlacement::package, model::CellType::integer4, 1000}));
+  EXPECT_FALSE(team_costs({}, {}));
 }
 
 // The best range of all, by trying each.

@@ -12,7 +12,7 @@ SingleCosts::SingleCosts(const model::RmaModel& model)
       knows_combining(model.put_combining.has_value()),
       knows_copying(model.buffered_put.has_value()),
       knows_progress(model.progress.has_value()) {
-  if (model.atomic) atomic = model.atomic->way;
+  if (model.atomic) atomic = model.atomic->path;
   if (model.put_combining) combined_put_bytes = model.put_combining->max_put_bytes;
   if (model.buffered_put) copied_put_bytes = model.buffered_put->max_bytes;
   if (model.progress) progress = {model.progress->call_s.value, model.progress->answer_s.value};

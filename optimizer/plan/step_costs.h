@@ -11,12 +11,12 @@ namespace stripline::plan::detail {
 
 // A transfer, or several that are in flight together.
 struct InFlight {
-  double way = 0;    // from injection to completion
-  double serve = 0;  // a peer's transfer: peers do the same
+  double latency = 0;  // from injection to completion
+  double serve = 0;    // a peer's transfer: peers do the same
 
   // A rank that waits serves its peers meanwhile.
-  double filled() const { return std::min(way, serve); }
-  double round_trip() const { return way - filled(); }
+  double filled() const { return std::min(latency, serve); }
+  double round_trip() const { return latency - filled(); }
 };
 
 // What a transfer takes of CPU and network.

@@ -154,7 +154,7 @@ class Evaluator {
     if (t.message_bytes_first != t.message_bytes) {
       const TransferCosts first = message(t.message_bytes_first, corner);
       t.o_first = first.issue;
-      t.round_trip_first = std::max(0.0, first.way - each.serve);
+      t.round_trip_first = std::max(0.0, first.latency - each.serve);
       t.gap_first = first.gap;
     }
   }
@@ -350,7 +350,7 @@ class Evaluator {
     }
     if (request_.peers < 2) return;
     if (finds_others(request_)) {
-      t.others += (kSlack - 1) * message(t.message_bytes, Corner::nominal).way;
+      t.others += (kSlack - 1) * message(t.message_bytes, Corner::nominal).latency;
     }
     const double per_peer = t.strips_per_peer;
     if (in_flight > per_peer) t.lag += (std::ceil(in_flight / per_peer) - 1) * per_peer * t.gap;

@@ -21,10 +21,10 @@ void add_tie(const StripRequest& request, const StripCosts& costs, const StripPl
   Row row = row_of(request, tie);
   const std::string text = row.text();
   const bool known = std::ranges::any_of(
-      e.alternatives, [&](const auto& alternative) { return alternative.way.text() == text; });
+      e.alternatives, [&](const auto& alternative) { return alternative.plan.text() == text; });
   if (!known) {
     Explanation::Alternative& a = e.alternatives.emplace_back();
-    a.way = row;
+    a.plan = row;
     a.predicted_s = tie.predicted_s;
     StripMechanism::add_to(a, request, costs, {tie.schedule, tie.strip_bytes, tie.burst});
   }

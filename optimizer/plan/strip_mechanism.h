@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,7 +28,12 @@ struct StripMechanism {
       .baseline = "the vectorised loop",
       .no_model =
           "the model does not hold this operation and its overhead, so the loop is vectorised",
-      .sized_by = "bytes that are moved"};
+      .sized_by = "bytes that are moved",
+      .table = {{"bytes",
+                 "4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,256KiB,512KiB,1MiB,2MiB,4MiB,8MiB,16MiB,32MiB,"
+                 "64MiB"},
+                {"compute", "2us,5us,10us,20us,50us,100us,200us,500us,1ms,2ms,5ms,10ms"},
+                {{{"direction", "get,put"}}}}};
 
   static Request usual();
   static std::span<const Field<Request>> fields();

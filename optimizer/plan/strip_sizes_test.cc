@@ -108,10 +108,10 @@ TEST(MessageCosts, AreThoseOfAMessageAloneUnlessRanksShareOrServe) {
   // The NIC takes as long as for four messages, a byte eight times as long.
   const TransferCosts shared = message_costs(message, 16, 4, 8, true);
   EXPECT_EQ(shared.gap, 4 * message.g + 8 * message.G * 16);
-  EXPECT_EQ(shared.way, 2 * message.L + 8 * message.G * 16);
+  EXPECT_EQ(shared.latency, 2 * message.L + 8 * message.G * 16);
   // A peer's message is served while this one is in flight.
   EXPECT_EQ(shared.filled(), message.s(16));
-  EXPECT_EQ(shared.blocking_s(), message.o(16) + shared.way + message.r(16));
+  EXPECT_EQ(shared.blocking_s(), message.o(16) + shared.latency + message.r(16));
   const TransferCosts busy = message_costs({.s_base = 5}, 16, 1, 1, true);
   EXPECT_EQ(busy.round_trip(), 0);
 }

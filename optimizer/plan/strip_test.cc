@@ -698,11 +698,11 @@ TEST(TieOfStripProperty, IsTheSurestOfThoseThatAreNearlyTheBest) {
         request.direction == Direction::get && request.peers > 1 && !request.uneven;
     const auto counted = [&](const StripCandidate& candidate, double s) {
       const uint64_t count = force_strip(request, nullptr, candidate).count;
-      const uint64_t under_way =
+      const uint64_t in_flight =
           candidate.schedule == Schedule::pipelined ? candidate.window : count;
       const uint64_t of_one_peer =
           count / request.blocks * (request.blocks / std::min(request.peers, request.blocks));
-      return in_step && under_way > of_one_peer ? s * (1 + 2 * costs.minimum_gain()) : s;
+      return in_step && in_flight > of_one_peer ? s * (1 + 2 * costs.minimum_gain()) : s;
     };
     for (const auto& [candidate, predicted_s] : seen.alternatives) {
       const double s = counted(candidate, predicted_s);
@@ -758,7 +758,7 @@ TEST(PlanStripProperty, TheLowerGainCoversErrorsOfTheModel) {
 }
 
 // Having more in flight than keeps the NIC busy gains nothing, and disturbs other ranks.
-TEST(PlanStripProperty, OfPlansThatTakeAboutAsLongTheOneWithLessUnderWayIsTaken) {
+TEST(PlanStripProperty, OfPlansThatTakeAboutAsLongTheOneWithLessInFlightIsTaken) {
   RandomCases cases(11);
   int not_the_fastest = 0;
   for (int i = 0; i < cases_here(1000); ++i) {

@@ -89,10 +89,10 @@ inline double get_all_issued(const StripTerms& t) {
     const double rest = (m - 1) - rounds * t.queue;
     // A place is free when a message has come. It is retired later, with all others; but who waits
     // for a place serves meanwhile.
-    const double way = t.round_trip + t.filled;
+    const double latency = t.round_trip + t.filled;
     issued = longest(
         issued, t.o_first + t.round_trip_first + t.filled + (m - t.queue - 1) * pace + t.o_last,
-        t.o_first + rounds * (way + t.o) + rest * pace - t.o + t.o_last);
+        t.o_first + rounds * (latency + t.o) + rest * pace - t.o + t.o_last);
     time = longest(time, issued + t.own_work + all_work - (m - t.queue) * t.filled);
   }
   // Injection of strip i, counted from 1, once the CPU or the NIC allows it.
@@ -175,8 +175,8 @@ inline double put_pipelined(const StripTerms& t) {
   const double start = longest(k * fill, fill + t.round_trip);
   // A rank that waits for one put retires all that have come back: at the end there are, on
   // average, half as many left as between a full ring and what one round trip holds.
-  const double under_way = t.round_trip < k * step ? t.round_trip / step : k;
-  const double retired = longest(0.0, m - 1 - (k + under_way) / 2);
+  const double in_flight = t.round_trip < k * step ? t.round_trip / step : k;
+  const double retired = longest(0.0, m - 1 - (k + in_flight) / 2);
 
   return longest(
       (m - 1) * step + last + t.r_last,  // the CPU's work

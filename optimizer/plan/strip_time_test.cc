@@ -152,7 +152,7 @@ class Draw {
   void add_serving(Loop& l) {
     StripTerms& t = l.terms;
     t.filled = log_uniform(0.01, 1) * t.round_trip_last;
-    for (double* way : {&t.round_trip, &t.round_trip_last, &t.round_trip_first}) *way -= t.filled;
+    for (double* trip : {&t.round_trip, &t.round_trip_last, &t.round_trip_first}) *trip -= t.filled;
     t.r += t.filled;
     t.r_last += t.filled;
   }

@@ -358,7 +358,7 @@ class Evaluator {
   MessageCosts node_small_;
 };
 
-UpdateCandidate baseline_way(const UpdateRequest& request) {
+UpdateCandidate baseline_candidate(const UpdateRequest& request) {
   UpdateCandidate candidate{.merges = !request.separate && !request.fetches};
   const uint64_t message = std::min(request.message_bytes, kMostUpdateBufferBytes);
   const auto affordable = [&] { return largest_update_buffer(request, candidate); };
@@ -491,7 +491,7 @@ bool UpdateMechanism::allowed(const UpdateRequest& request, const UpdateCandidat
 }
 
 UpdateCandidate UpdateMechanism::baseline(const UpdateRequest& request) {
-  return baseline_way(request);
+  return baseline_candidate(request);
 }
 
 UpdatePlan UpdateMechanism::unfold(const UpdateRequest& request, const UpdateCandidate& candidate,
@@ -538,7 +538,7 @@ UpdatePlan baseline_of_update(const UpdateRequest& request, const UpdateCosts* c
 }
 
 UpdatePlan set_update(const UpdateRequest& request, const UpdateSetting& set) noexcept {
-  UpdateCandidate candidate = baseline_way(request);
+  UpdateCandidate candidate = baseline_candidate(request);
   if (set.hops != 0) {
     candidate.hops = std::min(set.hops, request.most_hops);
     // Unless that takes far more buffers.
@@ -582,7 +582,8 @@ size_t rivals_of_update(const UpdateRequest& request, const UpdateCosts* costs,
     if (seconds < of_kind.seconds) of_kind = {candidate, seconds};
   });
   std::ranges::sort(fastest, {}, &Fastest::seconds);
-  const double least_s = std::min(fastest[0].seconds, evaluator.seconds(baseline_way(request)));
+  const double least_s =
+      std::min(fastest[0].seconds, evaluator.seconds(baseline_candidate(request)));
   size_t count = 0;
   for (const Fastest& one : fastest) {
     if (count == rivals.size() || !(one.seconds < std::numeric_limits<double>::infinity())) break;

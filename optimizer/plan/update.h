@@ -30,7 +30,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "optimizer/cost/link_costs.h"
 #include "optimizer/cost/octave_table.h"
@@ -107,7 +106,7 @@ struct UpdateCandidate {
 
 /// A decision. Seconds are of an epoch.
 struct UpdatePlan {
-  const UpdateCandidate way;
+  const UpdateCandidate candidate;
   const uint64_t memory_bytes = 0;  ///< of all buffers of this rank
   const Reason reason = Reason::no_model;
   const double predicted_s = 0;  ///< 0 without a model
@@ -196,7 +195,8 @@ inline uint32_t update_row(const UpdateRequest& request, const UpdateCandidate& 
 /// spare ones.
 uint32_t update_buffers(uint32_t ranks, uint32_t hops, uint32_t row = 1) noexcept;
 /// What a message and the memory of a request leave for a buffer of such a candidate.
-uint64_t largest_update_buffer(const UpdateRequest& request, const UpdateCandidate& way) noexcept;
+uint64_t largest_update_buffer(const UpdateRequest& request,
+                               const UpdateCandidate& candidate) noexcept;
 
 /// How updates are encoded that are merged in a buffer, if they fall at random: what the engine can
 /// expect of plan_encoding(), which decides for each message.
@@ -233,7 +233,7 @@ UpdatePlan baseline_of_update(const UpdateRequest& request, const UpdateCosts* c
 
 /// The plan of a given method, with its time: if the caller asks for it, or for another reason.
 UpdatePlan force_update(const UpdateRequest& request, const UpdateCosts* costs,
-                        const UpdateCandidate& way, Reason reason = Reason::forced) noexcept;
+                        const UpdateCandidate& candidate, Reason reason = Reason::forced) noexcept;
 
 /// Methods to race while the program runs (runtime/decide/race.h), beside the baseline: of each
 /// method, and of buffers with and without merging, the one that is predicted to be the fastest, if
@@ -248,11 +248,11 @@ size_t rivals_of_update(const UpdateRequest& request, const UpdateCosts* costs,
 
 /// At a corner of the parameters. `costs` must hold what the method needs (possible_update()).
 double predict_update(const UpdateRequest& request, const UpdateCosts& costs,
-                      const UpdateCandidate& way,
+                      const UpdateCandidate& candidate,
                       cost::Corner corner = cost::Corner::nominal) noexcept;
 /// False for a method that the request or its memory does not allow, or the model does not know.
 bool possible_update(const UpdateRequest& request, const UpdateCosts* costs,
-                     const UpdateCandidate& way) noexcept;
+                     const UpdateCandidate& candidate) noexcept;
 
 /// Candidates; none is pruned.
 using UpdateRecord = Record<UpdateCandidate, UpdateCandidate>;

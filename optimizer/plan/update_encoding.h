@@ -9,11 +9,9 @@
 // update_encoding_test.cc bounds.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "optimizer/plan/decision.h"

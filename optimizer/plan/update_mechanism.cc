@@ -118,7 +118,7 @@ Result<Update> UpdateMechanism::request_of(const Update& asked) {
 }
 
 void UpdateMechanism::show(const Update&, const UpdatePlan& plan, Row& row) {
-  const UpdateCandidate& candidate = plan.way;
+  const UpdateCandidate& candidate = plan.candidate;
   row.word("method", to_string(candidate.method)).say(words_of(candidate));
   if (candidate.method != UpdateMethod::buffers) return;
   row.flag("merges", candidate.merges)
@@ -129,7 +129,7 @@ void UpdateMechanism::show(const Update&, const UpdatePlan& plan, Row& row) {
 }
 
 std::string UpdateMechanism::brief(const UpdatePlan& plan, std::string_view why) {
-  const UpdateCandidate& candidate = plan.way;
+  const UpdateCandidate& candidate = plan.candidate;
   std::string text(words_of(candidate));
   if (candidate.method == UpdateMethod::buffers) {
     text = exact_bytes_text(candidate.buffer_bytes) + (candidate.merges ? " merged" : "") +
@@ -153,8 +153,9 @@ void UpdateMechanism::add_to(Explained<UpdateMechanism>& e, const Update& reques
                              const UpdateCosts* costs) {
   if (!e.has_times) return;
   const UpdatePlan of_best = e.record.best ? unfold(request, e.record.best->candidate) : e.decision;
-  const uint64_t bytes = of_best.way.method == UpdateMethod::buffers ? of_best.way.buffer_bytes
-                                                                     : kMostUpdateBufferBytes;
+  const uint64_t bytes = of_best.candidate.method == UpdateMethod::buffers
+                             ? of_best.candidate.buffer_bytes
+                             : kMostUpdateBufferBytes;
   e.entries.push_back(
       entry_row(bytes, costs->put().at(bytes), request.surroundings.target_polls_only)
           .say(", of a put"));

@@ -27,7 +27,10 @@ struct UpdateMechanism : AsAsked<UpdateRequest> {
           "travel in buffers as large as messages and memory allow",
       .scope = {Scope::Decider::group, Scope::Until::period},
       .sized_by = "bytes of a cell",
-      .methods = methods_of(kUpdateMethodNames, kUpdateMethods)};
+      .methods = methods_of(kUpdateMethodNames, kUpdateMethods),
+      .table = {{"updates", "64,256,1024,4096,16384,65536,262144,1048576"},
+                {"ranks", "2,8,32,128,512"},
+                {{{"span", "64KiB,64MiB"}}}}};
 
   static std::span<const Field<Request>> fields();
   static Result<Request> request_of(const Request& asked);

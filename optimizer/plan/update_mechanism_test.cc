@@ -59,8 +59,8 @@ TEST(UpdateExplanation, IsShortWithoutAModel) {
 }
 
 TEST(UpdateMechanism, IsShownInAFewWords) {
-  const auto text = [](const UpdateCandidate& way) {
-    return brief_text<UpdateMechanism>(histogram(), UpdateMechanism::unfold(histogram(), way),
+  const auto text = [](const UpdateCandidate& candidate) {
+    return brief_text<UpdateMechanism>(histogram(), UpdateMechanism::unfold(histogram(), candidate),
                                        "tuned");
   };
   EXPECT_EQ(text({.hops = 1, .buffer_bytes = 8192}), "8 KiB, tuned");

@@ -80,7 +80,8 @@ TEST(UpdatePlan, MakesOneHopWithinNodesWhereThatTakesLess) {
 
 TEST(UpdatePlan, IsInBuffersWithoutAModel) {
   const UpdatePlan plan = plan_update(histogram(), nullptr);
-  EXPECT_EQ(plan.way, (UpdateCandidate{.merges = true, .buffer_bytes = kMostUpdateBufferBytes}));
+  EXPECT_EQ(plan.candidate,
+            (UpdateCandidate{.merges = true, .buffer_bytes = kMostUpdateBufferBytes}));
   EXPECT_EQ(plan.reason, Reason::no_model);
   EXPECT_EQ(plan.predicted_s, 0);
   model::TunedModel m = model::example_model();
@@ -99,25 +100,25 @@ TEST(UpdatePlan, KeepsToItsMemoryWithoutAModelToo) {
     EXPECT_LE(plan.memory_bytes, budget) << budget;
   }
   request.max_buffer_bytes = 4 << 20;
-  EXPECT_EQ(plan_update(request, nullptr).way.hops, 1U);
+  EXPECT_EQ(plan_update(request, nullptr).candidate.hops, 1U);
   request.max_buffer_bytes = 2 << 20;
-  EXPECT_EQ(plan_update(request, nullptr).way.hops, 2U);
+  EXPECT_EQ(plan_update(request, nullptr).candidate.hops, 2U);
   request.max_buffer_bytes = 512 << 10;
-  EXPECT_EQ(plan_update(request, nullptr).way.hops, 3U);
+  EXPECT_EQ(plan_update(request, nullptr).candidate.hops, 3U);
   request.most_hops = 2;
-  EXPECT_EQ(plan_update(request, nullptr).way.hops, 2U);
+  EXPECT_EQ(plan_update(request, nullptr).candidate.hops, 2U);
   EXPECT_LE(plan_update(request, nullptr).memory_bytes, 512U << 10);
   request.separate = true;
-  EXPECT_FALSE(plan_update(request, nullptr).way.merges);
+  EXPECT_FALSE(plan_update(request, nullptr).candidate.merges);
 }
 
 TEST(UpdatePlan, TakesNoBufferThatIsLargerThanAMessage) {
   const UpdateCosts costs = update_costs_of(model::example_model());
   UpdateRequest request = histogram();
   request.message_bytes = 5000;
-  EXPECT_EQ(plan_update(request, nullptr).way.buffer_bytes, 5000U);
+  EXPECT_EQ(plan_update(request, nullptr).candidate.buffer_bytes, 5000U);
   const UpdatePlan plan = plan_update(request, &costs);
-  EXPECT_LE(plan.way.buffer_bytes, 5000U);
+  EXPECT_LE(plan.candidate.buffer_bytes, 5000U);
   EXPECT_FALSE(possible_update(request, &costs, {.buffer_bytes = 8192}));
 }
 
@@ -125,18 +126,18 @@ TEST(UpdatePlan, IsTheBaselineButForWhatIsSet) {
   UpdateRequest request = histogram();
   request.max_buffer_bytes = 1 << 20;
   const UpdatePlan baseline = plan_update(request, nullptr);
-  EXPECT_EQ(set_update(request, {}).way, baseline.way);
+  EXPECT_EQ(set_update(request, {}).candidate, baseline.candidate);
   EXPECT_EQ(set_update(request, {}).reason, Reason::forced);
   const UpdatePlan hops = set_update(request, {.hops = 2});
-  EXPECT_EQ(hops.way.hops, 2U);
-  EXPECT_EQ(hops.way.buffer_bytes, largest_update_buffer(request, hops.way));
-  EXPECT_EQ(set_update(request, {.buffer_bytes = 500}).way.buffer_bytes, 500U);
+  EXPECT_EQ(hops.candidate.hops, 2U);
+  EXPECT_EQ(hops.candidate.buffer_bytes, largest_update_buffer(request, hops.candidate));
+  EXPECT_EQ(set_update(request, {.buffer_bytes = 500}).candidate.buffer_bytes, 500U);
   request.most_hops = 1;
-  EXPECT_EQ(set_update(request, {.hops = 2}).way.hops, 1U);
+  EXPECT_EQ(set_update(request, {.hops = 2}).candidate.hops, 1U);
   const UpdatePlan locks =
       set_update(histogram(), {.method = UpdateMethod::owner_locks, .hops = 2});
-  EXPECT_EQ(locks.way.method, UpdateMethod::owner_locks);
-  EXPECT_EQ(locks.way.hops, 1U);
+  EXPECT_EQ(locks.candidate.method, UpdateMethod::owner_locks);
+  EXPECT_EQ(locks.candidate.hops, 1U);
 }
 
 TEST(UpdatePlan, MergesWhereCellsAreUpdatedAgainAndAgain) {
@@ -144,17 +145,17 @@ TEST(UpdatePlan, MergesWhereCellsAreUpdatedAgainAndAgain) {
   UpdateRequest request = histogram();
   request.ranks = 4;
   request.cells = 512;
-  EXPECT_TRUE(plan_update(request, &costs).way.merges);
+  EXPECT_TRUE(plan_update(request, &costs).candidate.merges);
   request.cells = 0;  // each once: nothing is gained by not trying
   EXPECT_DOUBLE_EQ(
       predict_update(request, costs, {.merges = true, .buffer_bytes = kMostUpdateBufferBytes}),
       predict_update(request, costs, {.merges = false, .buffer_bytes = kMostUpdateBufferBytes}));
   request.cells = 512;
   request.separate = true;
-  EXPECT_FALSE(plan_update(request, &costs).way.merges);
+  EXPECT_FALSE(plan_update(request, &costs).candidate.merges);
   request.separate = false;
   request.fetches = true;
-  EXPECT_FALSE(plan_update(request, &costs).way.merges);
+  EXPECT_FALSE(plan_update(request, &costs).candidate.merges);
 }
 
 // An update that is looked for and not found takes what the model says of it.
@@ -195,9 +196,9 @@ TEST(UpdatePlan, LeavesUpdatesOfOneValueApartWhereThatTakesFewerBytes) {
   UpdateRequest request = histogram();
   request.updates = request.cells = 16384;
   request.cells /= 8;
-  EXPECT_TRUE(plan_update(request, &costs).way.merges);
+  EXPECT_TRUE(plan_update(request, &costs).candidate.merges);
   request.one_value = true;
-  EXPECT_FALSE(plan_update(request, &costs).way.merges);
+  EXPECT_FALSE(plan_update(request, &costs).candidate.merges);
 }
 
 TEST(UpdatePlan, GoesByTheFabricWhereThereAreFew) {
@@ -210,8 +211,8 @@ TEST(UpdatePlan, GoesByTheFabricWhereThereAreFew) {
   const UpdatePlan few = plan_update(request, &costs);
   request.updates = request.cells = 1000000;
   const UpdatePlan many = plan_update(request, &costs);
-  EXPECT_EQ(many.way.method, UpdateMethod::buffers);
-  EXPECT_LT(predict_update(request, costs, many.way),
+  EXPECT_EQ(many.candidate.method, UpdateMethod::buffers);
+  EXPECT_LT(predict_update(request, costs, many.candidate),
             predict_update(request, costs, {.method = UpdateMethod::provider}) / 10);
   request.provider = false;
   EXPECT_FALSE(possible_update(request, &costs, {.method = UpdateMethod::provider}));
@@ -229,25 +230,25 @@ TEST(UpdatePlan, TakesMoreHopsAmongMoreRanks) {
   request.updates = 20000;
   request.cells = 0;
   request.ranks = 4;
-  EXPECT_EQ(plan_update(request, &costs).way.hops, 1U);
+  EXPECT_EQ(plan_update(request, &costs).candidate.hops, 1U);
   request.ranks = 16384;
   const UpdatePlan plan = plan_update(request, &costs);
-  EXPECT_GT(plan.way.hops, 1U);
+  EXPECT_GT(plan.candidate.hops, 1U);
   EXPECT_EQ(plan.reason, Reason::tuned);
 }
 
 TEST(UpdatePlan, CountsWhatComesToTheBusiestOwner) {
   const UpdateCosts costs = update_costs_of(model::example_model());
   UpdateRequest request = histogram();
-  const UpdateCandidate way{.buffer_bytes = 8192};
-  const double even = predict_update(request, costs, way);
+  const UpdateCandidate candidate{.buffer_bytes = 8192};
+  const double even = predict_update(request, costs, candidate);
   request.hottest_percent = 1;  // less than an equal part
-  EXPECT_EQ(predict_update(request, costs, way), even);
+  EXPECT_EQ(predict_update(request, costs, candidate), even);
   request.hottest_percent = 50;
-  EXPECT_GT(predict_update(request, costs, way), 4 * even);
+  EXPECT_GT(predict_update(request, costs, candidate), 4 * even);
   request.hottest_percent = 0;
   request.local_percent = 100;
-  EXPECT_DOUBLE_EQ(predict_update(request, costs, way),
+  EXPECT_DOUBLE_EQ(predict_update(request, costs, candidate),
                    1e6 * costs.apply(request.span_bytes, cost::Corner::nominal));
 }
 
@@ -255,33 +256,34 @@ TEST(UpdatePlan, CountsWhatComesToTheBusiestOwner) {
 TEST(UpdateTime, IsThatOfItsParts) {
   const UpdateCosts costs = update_costs_of(model::example_model());
   const UpdateRequest request{.updates = 409'600, .span_bytes = 8 << 20, .ranks = 2};
-  const UpdateCandidate way{.buffer_bytes = 49'152};
+  const UpdateCandidate candidate{.buffer_bytes = 49'152};
   const double n = 4096.0 * 100;
   const double messages = 100;
   const double bytes = 4096.0 * 12;
-  const auto& put = costs.put().at(way.buffer_bytes);
+  const auto& put = costs.put().at(candidate.buffer_bytes);
   const auto& small = costs.am().at(32);
   const auto nominal = cost::Corner::nominal;
-  const uint64_t memory = (1 + 1 + kSpareUpdateBuffers) * way.buffer_bytes;
+  const uint64_t memory = (1 + 1 + kSpareUpdateBuffers) * candidate.buffer_bytes;
   const double cpu = n * (costs.append(memory, nominal) + costs.apply(8 << 20, nominal)) +
                      messages * (put.o(bytes) + put.r(bytes) + 2 * (small.o(32) + small.r(32)));
   const double nic = messages * (put.gap(bytes) + 2 * small.gap(32)) - put.G * bytes;
   const double last = put.o(bytes) + put.L + put.G * bytes + 2 * small.one_way(32);
-  EXPECT_NEAR(predict_update(request, costs, way), std::max(cpu, nic) + last, 1e-12);
+  EXPECT_NEAR(predict_update(request, costs, candidate), std::max(cpu, nic) + last, 1e-12);
 }
 
 // A message of updates of one value has that once.
 TEST(UpdateTime, OfOneValueIsThatOfAddresses) {
   const UpdateCosts costs = update_costs_of(model::example_model());
   UpdateRequest request{.updates = 409'600, .span_bytes = 8 << 20, .ranks = 2};
-  const UpdateCandidate way{.buffer_bytes = 49'152};
-  const double of_pairs_s = predict_update(request, costs, way);
+  const UpdateCandidate candidate{.buffer_bytes = 49'152};
+  const double of_pairs_s = predict_update(request, costs, candidate);
   request.one_value = true;
   const double messages = 100;
   const auto& put = costs.put().at(4096 * 4);
   // What is sent takes its time beside what is computed, but for the last one.
-  EXPECT_LT(predict_update(request, costs, way), of_pairs_s);
-  EXPECT_GT(predict_update(request, costs, way), messages * (put.o(4096 * 4) + put.r(4096 * 4)));
+  EXPECT_LT(predict_update(request, costs, candidate), of_pairs_s);
+  EXPECT_GT(predict_update(request, costs, candidate),
+            messages * (put.o(4096 * 4) + put.r(4096 * 4)));
   // What was merged has values of its own.
   request.cells = 1000;
   const UpdateCandidate merged{.merges = true, .buffer_bytes = 49'152};
@@ -307,14 +309,14 @@ TEST(UpdateTime, CountsRoundsOfMessagesThatWaitForSlots) {
   const UpdateCosts costs = update_costs_of(distant_model());
   constexpr uint64_t kItems = 100;  // of a message
   constexpr double kBytes = kItems * 12;
-  const UpdateCandidate way{.buffer_bytes = kItems * 12};
+  const UpdateCandidate candidate{.buffer_bytes = kItems * 12};
   const auto& put = costs.put().at(kItems * 12);
   const auto& small = costs.am().at(32);
   const double last_s = put.o(kBytes) + put.L + put.G * kBytes + 2 * small.one_way(32);
   const double round_s = put.blocking(kBytes) + 2 * small.one_way(32);
   const auto time_of = [&](uint64_t messages) {
     const UpdateRequest request{.updates = messages * kItems, .span_bytes = 8 << 20, .ranks = 2};
-    return predict_update(request, costs, way);
+    return predict_update(request, costs, candidate);
   };
   EXPECT_LT(time_of(4), last_s + 0.2 * round_s);
   EXPECT_NEAR(time_of(5), last_s + round_s, 1e-12);
@@ -325,14 +327,14 @@ TEST(UpdateTime, CountsRoundsOfMessagesThatWaitForSlots) {
 TEST(UpdateTime, CountsRoundsOfMessagesThatTheNetworkHolds) {
   const UpdateCosts costs = update_costs_of(distant_model());
   constexpr uint64_t kItems = 100;
-  const UpdateCandidate way{.buffer_bytes = kItems * 12};
+  const UpdateCandidate candidate{.buffer_bytes = kItems * 12};
   const auto& put = costs.put().at(kItems * 12);
   const auto& small = costs.am().at(32);
   // Three to each of eight others, which are nearly full.
   const UpdateRequest request{.updates = 24 * (kItems - 1), .span_bytes = 8 << 20, .ranks = 9};
   const double bytes = (kItems - 1) * 12;
   const double last_s = put.o(bytes) + put.L + put.G * bytes + 2 * small.one_way(32);
-  EXPECT_NEAR(predict_update(request, costs, way), last_s + 5 * put.blocking(bytes), 1e-12);
+  EXPECT_NEAR(predict_update(request, costs, candidate), last_s + 5 * put.blocking(bytes), 1e-12);
 }
 
 TEST(UpdateTime, CountsRoundsOfSmallMessagesThatAPeerTakes) {
@@ -341,13 +343,13 @@ TEST(UpdateTime, CountsRoundsOfSmallMessagesThatAPeerTakes) {
   depth = model::example_parameter(1, 0);
   const UpdateCosts costs = update_costs_of(m);
   constexpr uint64_t kItems = 100;
-  const UpdateCandidate way{.buffer_bytes = kItems * 12};
+  const UpdateCandidate candidate{.buffer_bytes = kItems * 12};
   const auto& put = costs.put().at(kItems * 12);
   const auto& small = costs.am().at(32);
   const double bytes = kItems * 12;
   const double last_s = put.o(bytes) + put.L + put.G * bytes + 2 * small.one_way(32);
   const UpdateRequest request{.updates = 4 * kItems, .span_bytes = 8 << 20, .ranks = 2};
-  EXPECT_NEAR(predict_update(request, costs, way), last_s + 3 * small.blocking(32), 1e-12);
+  EXPECT_NEAR(predict_update(request, costs, candidate), last_s + 3 * small.blocking(32), 1e-12);
 }
 
 TEST(UpdatePlan, TakesBuffersThatDoNotWaitForEachOtherOnASlowNetwork) {
@@ -359,18 +361,18 @@ TEST(UpdatePlan, TakesBuffersThatDoNotWaitForEachOtherOnASlowNetwork) {
   const UpdateRequest request{
       .updates = 730, .span_bytes = 1 << 20, .ranks = 2, .one_value = true, .buffers_only = true};
   const UpdatePlan plan = plan_update(request, &costs);
-  EXPECT_LE(request.updates * 12, kLandingSlots * plan.way.buffer_bytes);
+  EXPECT_LE(request.updates * 12, kLandingSlots * plan.candidate.buffer_bytes);
 }
 
 // One more than fits is another message to each of the others.
 TEST(UpdateTime, CountsMessagesThatAreNotFull) {
   const UpdateCosts costs = update_costs_of(model::example_model());
   UpdateRequest request{.updates = 409'600, .span_bytes = 8 << 20, .ranks = 2};
-  const UpdateCandidate way{.buffer_bytes = 49'152};
-  const double full_s = predict_update(request, costs, way);
+  const UpdateCandidate candidate{.buffer_bytes = 49'152};
+  const double full_s = predict_update(request, costs, candidate);
   ++request.updates;
   const double message_s = costs.put().o(16) + costs.put().r(16) + 2 * costs.am().o(32);
-  EXPECT_GT(predict_update(request, costs, way) - full_s, 0.5 * message_s);
+  EXPECT_GT(predict_update(request, costs, candidate) - full_s, 0.5 * message_s);
 }
 
 // A single message's bytes travel once.
@@ -490,8 +492,8 @@ TEST(UpdateRivals, OnlyOfWhatTheCallerCanCarryOut) {
   request.provider = request.buffers_only = true;
   request.most_hops = 1;
   request.ranks = 16384;
-  EXPECT_EQ(plan_update(request, &costs).way.method, UpdateMethod::buffers);
-  EXPECT_EQ(plan_update(request, &costs).way.hops, 1U);
+  EXPECT_EQ(plan_update(request, &costs).candidate.method, UpdateMethod::buffers);
+  EXPECT_EQ(plan_update(request, &costs).candidate.hops, 1U);
   for (const auto method : {UpdateMethod::provider, UpdateMethod::messages,
                             UpdateMethod::owner_locks, UpdateMethod::cell_locks}) {
     EXPECT_FALSE(possible_update(request, &costs, {.method = method}));

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <string_view>
 
 #include "optimizer/plan/methods.h"
 #include "optimizer/plan/strip.h"

@@ -10,9 +10,9 @@ double nominal(const std::optional<model::Parameter>& parameter) {
 }
 
 // Those packed transfers whose data landed, or those whose did not; all, if there are none.
-std::vector<model::VisResidual> gone_that_way(const std::vector<model::VisResidual>& cells,
-                                              Direction direction, uint64_t chunk_bytes,
-                                              bool lands) {
+std::vector<model::VisResidual> of_same_landing(const std::vector<model::VisResidual>& cells,
+                                                Direction direction, uint64_t chunk_bytes,
+                                                bool lands) {
   std::vector<model::VisResidual> gone;
   for (const model::VisResidual& cell : cells) {
     VisRequest request;
@@ -89,7 +89,7 @@ void VisCosts::compile(Direction direction, const model::VisDirection& measured)
           const uint64_t chunk_bytes = as_tuned ? tuning.chunk_bytes : 0;
           residuals_[static_cast<size_t>(direction)][c][spread ? 1 : 0][m][lands ? 1 : 0] =
               cost::ResidualTable(method == VisMethod::packed
-                                      ? gone_that_way(*cells, direction, chunk_bytes, lands)
+                                      ? of_same_landing(*cells, direction, chunk_bytes, lands)
                                       : *cells);
         }
       }

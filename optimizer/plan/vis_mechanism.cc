@@ -136,10 +136,10 @@ void VisMechanism::show(const VisRequest& request, const VisPlan& plan, Row& row
 
 std::string VisMechanism::brief(const VisPlan& plan, std::string_view /*why*/) {
   if (plan.reason == Reason::guarded) return "as without a model";
-  std::string way(to_string(plan.method));
-  if (plan.method == VisMethod::bounding_box) return way;
-  if (plan.method == VisMethod::packed) way += ", " + exact_bytes_text(plan.chunk_bytes);
-  return way + ", window " + std::to_string(plan.window);
+  std::string text(to_string(plan.method));
+  if (plan.method == VisMethod::bounding_box) return text;
+  if (plan.method == VisMethod::packed) text += ", " + exact_bytes_text(plan.chunk_bytes);
+  return text + ", window " + std::to_string(plan.window);
 }
 
 void VisMechanism::add_to(Explanation::Alternative& alternative, const VisRequest&, const VisCosts&,

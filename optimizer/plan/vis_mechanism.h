@@ -32,13 +32,17 @@ struct VisMechanism {
   using Record = VisRecord;
   using Model = CompiledPath;
   using Costs = VisCosts;
-  static constexpr Words kWords = {.command = "call",
-                                   .help = "A put or get of many regions (<stripline/vis.h>)",
-                                   .example = "--regions 1024 --region-bytes 8 --stride 8KiB",
-                                   .no_model = "the model does not hold what it takes",
-                                   .scope = {.until = Scope::Until::call},
-                                   .sized_by = "bytes that are moved",
-                                   .methods = methods_of(kVisMethodNames, kVisMethods)};
+  static constexpr Words kWords = {
+      .command = "call",
+      .help = "A put or get of many regions (<stripline/vis.h>)",
+      .example = "--regions 1024 --region-bytes 8 --stride 8KiB",
+      .no_model = "the model does not hold what it takes",
+      .scope = {.until = Scope::Until::call},
+      .sized_by = "bytes that are moved",
+      .methods = methods_of(kVisMethodNames, kVisMethods),
+      .table = {{"region-bytes", "8,16,32,64,128,256,512,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB"},
+                {"regions", "2,4,8,16,32,64,128,256,512,1024,2048,4096,8192"},
+                {{{"direction", "get,put"}, {"class", "communication_only,light,heavy"}}}}};
 
   static AskedVis usual();
   static std::span<const Field<AskedVis>> fields();

@@ -45,7 +45,7 @@ TEST(VisMechanism, ShowsWhatIsChosenAmongAllThatIsPossible) {
     EXPECT_EQ(e.decision, plan);
     EXPECT_EQ(e.alternatives.size() + to_json(e)["excluded"].size(), kVisMethods);
     const auto chosen = std::ranges::find_if(
-        e.alternatives, [&](const auto& a) { return a.way.text() == e.plan.text(); });
+        e.alternatives, [&](const auto& a) { return a.plan.text() == e.plan.text(); });
     ASSERT_NE(chosen, e.alternatives.end());
     EXPECT_NEAR(chosen->predicted_s, plan.predicted_s, 1e-9 * plan.predicted_s);
     for (const Explanation::Alternative& a : e.alternatives) {

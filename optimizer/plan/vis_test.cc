@@ -117,7 +117,7 @@ class RandomVisCases {
 };
 
 // Chunks are tuned with regions at the target. Those of a transfer to one place need no help there.
-TEST(PlanVis, TunedChunksGiveWayToThosePutToTheirPlace) {
+TEST(PlanVis, TunedChunksYieldToThosePutToTheirPlace) {
   model::VisModel vis;
   vis.put.emplace().chunk_bytes = 4000;
   vis.put->window = 4;

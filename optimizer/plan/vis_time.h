@@ -14,7 +14,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <limits>
 
@@ -76,10 +75,10 @@ inline double windowed(const cost::LinkCosts& link, Direction direction, double 
                        double extra_o = 0) {
   const cost::MessageCosts& m = link.at(static_cast<uint64_t>(largest));
   const double o = m.o(bytes) + extra_o;
-  const double r = m.r(bytes);
-  const double one = o + m.round_trip(bytes) + delay_s + r;
+  const double one = o + m.round_trip(bytes) + delay_s + m.r(bytes);
   if (count <= 1) return one;
   const uint64_t in_flight = std::min<uint64_t>(window, most_outstanding(link, direction));
+  const double r = m.r_batched(bytes);
   // Up to a window, or what the queue holds, is issued while nothing has to be retired yet.
   const double early = std::max({o, m.gap(bytes), r});
   const double late = std::max({o + r, m.gap(bytes), one / static_cast<double>(in_flight)});

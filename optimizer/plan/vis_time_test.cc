@@ -63,6 +63,26 @@ TEST(VisTime, ALongStreamIsAsFastAsItsSlowestStage) {
   EXPECT_NEAR(pipelined_time(request_of(kMany, 100000), costs, 1024) / kMany, 2e-6 + 100e-6, 1e-8);
 }
 
+// One that is waited for alone costs more to retire than one of a window that is not.
+TEST(VisTime, OperationsInFlightTogetherAreRetiredTogether) {
+  model::OperationModel batched = operation(4);
+  batched.segments[0].r_batched_s = example_parameter(0.2e-6);
+  const VisCosts with({batched, batched, operation(2)}, model::example_pack(), nullptr);
+  const VisCosts without({operation(4), operation(4), operation(2)}, model::example_pack(),
+                         nullptr);
+  constexpr uint64_t kMany = 1000;
+  EXPECT_DOUBLE_EQ(pipelined_time(request_of(kMany, 8), with, 1),
+                   pipelined_time(request_of(kMany, 8), without, 1));
+  EXPECT_NEAR(pipelined_time(request_of(kMany, 8), without, 2 * kMany) -
+                  pipelined_time(request_of(kMany, 8), with, 2 * kMany),
+              0, 1e-12)
+      << "while all are issued nothing is retired";
+  EXPECT_NEAR((pipelined_time(request_of(kMany, 8), without, 64) -
+               pipelined_time(request_of(kMany, 8), with, 64)) /
+                  (kMany - 64),
+              2e-6 - 0.2e-6, 1e-10);
+}
+
 // A get leaves the queue when its data are there, so that a larger window is of no use; a put when
 // it is sent.
 TEST(VisTime, AQueueHoldsUpMoreGetsThanItHas) {

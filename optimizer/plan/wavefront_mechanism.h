@@ -1,7 +1,6 @@
 // The planner of wavefront.h as the frame of decisions sees it (mechanism.h).
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/sha256.h"
+#include "base/testing/assert_ok.h"
 #include "optimizer/model/example.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
@@ -59,18 +60,16 @@ model::TunedModel redrawn(const model::TunedModel& model, std::mt19937_64& rando
 
 TEST(CompareModels, AModelIsEquivalentToItself) {
   const model::TunedModel model = model::example_model();
-  const auto comparison = compare_models(model, model);
-  ASSERT_TRUE(comparison.ok()) << comparison.error().message();
-  EXPECT_TRUE(comparison->facts.empty());
-  EXPECT_TRUE(comparison->decisions.empty());
-  ASSERT_EQ(comparison->tables.size(), decision_tables().size());
-  EXPECT_GT(comparison->tables[0].asked, 300U);
-  for (const ComparedTable& table : comparison->tables)
-    EXPECT_GT(table.asked, 40U) << table.command;
-  EXPECT_EQ(named(*comparison, kLatency).change, 0.0);
-  const auto verdicts = tally(*comparison);
+  ASSERT_OK_AND_ASSIGN(const auto comparison, compare_models(model, model));
+  EXPECT_TRUE(comparison.facts.empty());
+  EXPECT_TRUE(comparison.decisions.empty());
+  ASSERT_EQ(comparison.tables.size(), decision_tables().size());
+  EXPECT_GT(comparison.tables[0].asked, 300U);
+  for (const ComparedTable& table : comparison.tables) EXPECT_GT(table.asked, 40U) << table.command;
+  EXPECT_EQ(named(comparison, kLatency).change, 0.0);
+  const auto verdicts = tally(comparison);
   EXPECT_FALSE(verdicts.contains("FASTER") || verdicts.contains("SLOWER"));
-  EXPECT_NE(to_text(*comparison, "a", "b").find("no parameter differs"), std::string::npos);
+  EXPECT_NE(to_text(comparison, "a", "b").find("no parameter differs"), std::string::npos);
 }
 
 TEST(CompareModels, SaysWhichParametersMachinesAndDecisionsDiffer) {
@@ -82,29 +81,28 @@ TEST(CompareModels, SaysWhichParametersMachinesAndDecisionsDiffer) {
   }
   b.network.at("inter-node").get->segments[0].o_per_byte_s.reset();
   b.fingerprint["fabric"].value = "tcp";
-  const auto comparison = compare_models(a, b);
-  ASSERT_TRUE(comparison.ok()) << comparison.error().message();
-  const ComparedParameter& latency = named(*comparison, kLatency);
+  ASSERT_OK_AND_ASSIGN(const auto comparison, compare_models(a, b));
+  const ComparedParameter& latency = named(comparison, kLatency);
   EXPECT_EQ(latency.verdict, "SLOWER");
   EXPECT_NEAR(*latency.change, 19, 1e-9);
   EXPECT_LT(latency.change_low, 19);
-  EXPECT_EQ(named(*comparison, "network.inter-node.get.segments[2048].G_s_per_byte").verdict,
+  EXPECT_EQ(named(comparison, "network.inter-node.get.segments[2048].G_s_per_byte").verdict,
             "FASTER");
-  EXPECT_EQ(named(*comparison, "network.inter-node.get.segments[0].o_per_byte_s").verdict,
+  EXPECT_EQ(named(comparison, "network.inter-node.get.segments[0].o_per_byte_s").verdict,
             "INCOMPARABLE");
-  EXPECT_EQ(named(*comparison, "network.inter-node.get.segments[0].o_per_byte_s").why,
+  EXPECT_EQ(named(comparison, "network.inter-node.get.segments[0].o_per_byte_s").why,
             "only the baseline has it");
-  ASSERT_EQ(comparison->facts.size(), 1U);
-  EXPECT_EQ(comparison->facts[0].b, "tcp");
-  ASSERT_FALSE(comparison->decisions.empty());
-  EXPECT_EQ(comparison->decisions[0].command, "loop");
-  EXPECT_NE(comparison->decisions[0].a, comparison->decisions[0].b);
-  EXPECT_EQ(comparison->decisions[0].asked.at("bytes").find(','), std::string::npos);
+  ASSERT_EQ(comparison.facts.size(), 1U);
+  EXPECT_EQ(comparison.facts[0].b, "tcp");
+  ASSERT_FALSE(comparison.decisions.empty());
+  EXPECT_EQ(comparison.decisions[0].command, "loop");
+  EXPECT_NE(comparison.decisions[0].a, comparison.decisions[0].b);
+  EXPECT_EQ(comparison.decisions[0].asked.at("bytes").find(','), std::string::npos);
 
-  const Json json = to_json(*comparison);
-  EXPECT_EQ(json["decisions"].size(), comparison->decisions.size());
-  EXPECT_EQ(json["verdicts"]["SLOWER"], tally(*comparison).at("SLOWER"));
-  const std::string text = to_text(*comparison, "m@1", "m@2");
+  const Json json = to_json(comparison);
+  EXPECT_EQ(json["decisions"].size(), comparison.decisions.size());
+  EXPECT_EQ(json["verdicts"]["SLOWER"], tally(comparison).at("SLOWER"));
+  const std::string text = to_text(comparison, "m@1", "m@2");
   EXPECT_NE(text.find("m@2 against m@1"), std::string::npos) << text;
   EXPECT_NE(text.find("+1900.0 %"), std::string::npos) << text;
 }
@@ -163,15 +161,14 @@ TEST(CompareModels, EqualModelsContradictEachOtherNowhere) {
   for (int pair = 0; pair < kPairsHere; ++pair) {
     const model::TunedModel a = redrawn(model::example_model(), random);
     const model::TunedModel b = redrawn(model::example_model(), random);
-    const auto comparison = compare_models(a, b);
-    ASSERT_TRUE(comparison.ok()) << comparison.error().message();
-    for (const ComparedTable& table : comparison->tables) {
-      EXPECT_EQ(table.differ, 0U) << to_text(*comparison, "a", "b");
+    ASSERT_OK_AND_ASSIGN(const auto comparison, compare_models(a, b));
+    for (const ComparedTable& table : comparison.tables) {
+      EXPECT_EQ(table.differ, 0U) << to_text(comparison, "a", "b");
       asked += table.asked;
       doubts += table.doubts;
       ties += table.ties;
     }
-    for (const ComparedDecision& one : comparison->decisions) {
+    for (const ComparedDecision& one : comparison.decisions) {
       EXPECT_TRUE(one.by_a && one.by_b) << one.command;
     }
   }
@@ -185,10 +182,9 @@ TEST(CompareModels, ModelsWithoutACommonPathHaveNoDecisionsToCompare) {
   model::TunedModel b = a;
   b.network.clear();
   b.vis.clear();
-  const auto comparison = compare_models(a, b);
-  ASSERT_TRUE(comparison.ok()) << comparison.error().message();
-  EXPECT_TRUE(comparison->tables.empty());
-  EXPECT_NE(to_text(*comparison, "a", "b").find("no path in common"), std::string::npos);
+  ASSERT_OK_AND_ASSIGN(const auto comparison, compare_models(a, b));
+  EXPECT_TRUE(comparison.tables.empty());
+  EXPECT_NE(to_text(comparison, "a", "b").find("no path in common"), std::string::npos);
 }
 
 }  // namespace

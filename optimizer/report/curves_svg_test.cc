@@ -1,10 +1,10 @@
 #include "optimizer/report/curves_svg.h"
 
-#include <cmath>
 #include <regex>
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "optimizer/cost/link_costs.h"
 #include "optimizer/model/example.h"
 #include "optimizer/report/svg.h"
@@ -27,18 +27,16 @@ TEST(Svg, TextCannotBecomeMarkup) {
 TEST(CurvesSvg, DrawsEveryOperationOfEveryPath) {
   model::TunedModel model = model::full_example();
   model.network["intra-node"] = model.network["inter-node"];
-  const auto svg = curves_svg(model, {});
-  ASSERT_TRUE(svg.ok()) << svg.error().message();
-  EXPECT_EQ(count(*svg, "<polyline"), 6U);
-  EXPECT_EQ(count(*svg, "<polygon"), 6U);
-  EXPECT_EQ(count(*svg, "<svg"), 1U);
-  EXPECT_EQ(count(*svg, "</svg>"), 1U);
-  EXPECT_NE(svg->find("example, intra-node"), std::string::npos);
-  EXPECT_EQ(svg->find("nan"), std::string::npos);
-  EXPECT_EQ(svg->find("inf"), std::string::npos);
-  const auto one = curves_svg(model, {.path = "intra-node"});
-  ASSERT_TRUE(one.ok());
-  EXPECT_EQ(count(*one, "<polyline"), 3U);
+  ASSERT_OK_AND_ASSIGN(const auto svg, curves_svg(model, {}));
+  EXPECT_EQ(count(svg, "<polyline"), 6U);
+  EXPECT_EQ(count(svg, "<polygon"), 6U);
+  EXPECT_EQ(count(svg, "<svg"), 1U);
+  EXPECT_EQ(count(svg, "</svg>"), 1U);
+  EXPECT_NE(svg.find("example, intra-node"), std::string::npos);
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_EQ(svg.find("inf"), std::string::npos);
+  ASSERT_OK_AND_ASSIGN(const auto one, curves_svg(model, {.path = "intra-node"}));
+  EXPECT_EQ(count(one, "<polyline"), 3U);
   EXPECT_EQ(curves_svg(model, {.path = "nowhere"}).error().code(), ErrorCode::invalid_argument);
   model.network.clear();
   EXPECT_EQ(curves_svg(model, {}).error().code(), ErrorCode::failed_precondition);
@@ -46,12 +44,11 @@ TEST(CurvesSvg, DrawsEveryOperationOfEveryPath) {
 
 TEST(CurvesSvg, AHigherTimeStandsHigher) {
   const model::TunedModel model = model::full_example();
-  const auto svg = curves_svg(model, {.path = "inter-node"});
-  ASSERT_TRUE(svg.ok());
+  ASSERT_OK_AND_ASSIGN(const auto svg, curves_svg(model, {.path = "inter-node"}));
   // The ends of the first curve, put.
   std::smatch found;
   const std::regex line("<polyline[^>]*points=\"([0-9.]+),([0-9.]+) .* ([0-9.]+),([0-9.]+)\"");
-  ASSERT_TRUE(std::regex_search(*svg, found, line));
+  ASSERT_TRUE(std::regex_search(svg, found, line));
   EXPECT_LT(std::stod(found[1]), std::stod(found[3]));
   EXPECT_GT(std::stod(found[2]), std::stod(found[4])) << "y grows downwards";
 }
@@ -62,10 +59,9 @@ TEST(CurvesSvg, QuantitiesDiffer) {
   EXPECT_EQ(quantity_named("?"), Quantity::blocking);
   std::string last;
   for (const std::string& name : quantity_names()) {
-    const auto svg = curves_svg(model, {.quantity = quantity_named(name)});
-    ASSERT_TRUE(svg.ok());
-    EXPECT_NE(*svg, last) << name;
-    last = *svg;
+    ASSERT_OK_AND_ASSIGN(const auto svg, curves_svg(model, {.quantity = quantity_named(name)}));
+    EXPECT_NE(svg, last) << name;
+    last = svg;
   }
 }
 

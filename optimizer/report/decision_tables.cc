@@ -1,25 +1,14 @@
 #include "optimizer/report/decision_tables.h"
 
-#include <cstdint>
 #include <utility>
+
+#include "optimizer/plan/kinds.h"
 
 namespace stripline::reports {
 namespace {
 
-// Powers of two as options take them: "512", "4KiB".
-std::vector<std::string> powers(int from, int to, bool bytes, int step = 1) {
-  std::vector<std::string> values;
-  for (int power = from; power <= to; power += step) {
-    const uint64_t value = uint64_t{1} << power;
-    if (!bytes || power < 10) {
-      values.push_back(std::to_string(value));
-    } else if (power < 20) {
-      values.push_back(std::to_string(value >> 10) + "KiB");
-    } else {
-      values.push_back(std::to_string(value >> 20) + "MiB");
-    }
-  }
-  return values;
+Axis axis_of(const plan::AskedValues& asked) {
+  return {std::string(asked.option), split_values(asked.values)};
 }
 
 std::string joined(const std::vector<std::string>& values) {
@@ -33,34 +22,19 @@ Json to_json(const Axis& axis) { return {{"option", axis.option}, {"values", axi
 }  // namespace
 
 const std::vector<DecisionTable>& decision_tables() {
-  static const Axis kDirections = {"direction", {"get", "put"}};
-  static const std::vector<DecisionTable> kTables = {
-      {"loop",
-       {"bytes", powers(12, 26, true)},
-       {"compute",
-        {"2us", "5us", "10us", "20us", "50us", "100us", "200us", "500us", "1ms", "2ms", "5ms",
-         "10ms"}},
-       {kDirections}},
-      {"call",
-       {"region-bytes", powers(3, 15, true)},
-       {"regions", powers(1, 13, false)},
-       {kDirections, {"class", {"communication_only", "light", "heavy"}}}},
-      {"gather",
-       {"elements", powers(6, 16, false, 2)},
-       {"span", powers(19, 25, true, 2)},
-       {{"readers", {"1", "16"}}, {"runs", {"1", "64"}}}},
-      {"indirect",
-       {"iterations", powers(6, 20, false, 2)},
-       {"owners", powers(0, 6, false, 2)},
-       {{"span", {"64KiB", "16MiB"}}}},
-      {"update",
-       {"updates", powers(6, 20, false, 2)},
-       {"ranks", powers(1, 9, false, 2)},
-       {{"span", {"64KiB", "64MiB"}}}},
-      {"shared",
-       {"updates", powers(10, 22, false, 2)},
-       {"workers", powers(1, 7, false, 2)},
-       {{"cells", {"65536", "16777216"}}, {"own", {"50", "98"}}}}};
+  static const std::vector<DecisionTable> kTables = [] {
+    std::vector<DecisionTable> tables;
+    for (const plan::Words* const kind : plan::all_kinds()) {
+      const plan::UsualDecisions& usual = kind->table;
+      if (usual.x.option.empty()) continue;
+      DecisionTable& table =
+          tables.emplace_back(DecisionTable{kind->command, axis_of(usual.x), axis_of(usual.y), {}});
+      for (const plan::AskedValues& choice : usual.choices) {
+        if (!choice.option.empty()) table.choices.push_back(axis_of(choice));
+      }
+    }
+    return tables;
+  }();
   return kTables;
 }
 

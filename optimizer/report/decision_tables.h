@@ -1,6 +1,6 @@
 // The questions that a model is usually looked at by: for a mechanism two options that vary, and
-// some that choose. Pages draw a map of each, reports hold them, and two models are compared by
-// them.
+// some that choose, as the mechanism has them (plan::Words::table). Pages draw a map of each,
+// reports hold them, and two models are compared by them.
 #pragma once
 
 #include <string>
@@ -24,6 +24,7 @@ struct DecisionTable {
   std::vector<Axis> choices;  ///< what a map is drawn for one value of each of
 };
 
+/// In the order of `stripline explain`.
 const std::vector<DecisionTable>& decision_tables();
 
 /// A question of many decisions (tabulate_decisions()) for each combination of the choices.

@@ -25,16 +25,6 @@ std::string name_of(const plan::FieldText& text) {
   return std::string(option.substr(std::min(option.find_first_not_of('-'), option.size())));
 }
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= list.size();) {
-    const size_t end = std::min(list.find(',', begin), list.size());
-    parts.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 Error wrong(const plan::FieldText& text, const std::string& value, const std::string& expected) {
   return plan::refused(name_of(text) + ": '" + value + "' is not " + expected);
 }
@@ -83,7 +73,7 @@ Result<plan::FieldValue> value_from(const plan::FieldText& text, const std::stri
     }
     case plan::Unit::numbers: {
       std::vector<uint64_t> numbers;
-      for (const std::string& part : split(value)) {
+      for (const std::string& part : split_values(value)) {
         STRIPLINE_ASSIGN_OR_RETURN(const uint64_t number, whole(text, part));
         numbers.push_back(number);
       }
@@ -187,7 +177,7 @@ Result<Json> tabulate(const model::TunedModel& model, const Question& question) 
     const bool is_one =
         setter.text.unit == plan::Unit::numbers || setter.text.unit == plan::Unit::text;
     if (said == question.end() || is_one || said->second.find(',') == std::string::npos) continue;
-    axes.emplace_back(name, split(said->second));
+    axes.emplace_back(name, split_values(said->second));
     count *= axes.back().second.size();
     if (count > kMostDecisions) {
       return Error(ErrorCode::resource_exhausted,
@@ -235,7 +225,7 @@ double seconds_of(const plan::IndirectRequest& request, const plan::CompiledPath
 }
 double seconds_of(const plan::UpdateRequest& request, const plan::UpdateCosts& costs,
                   const plan::UpdatePlan& plan) {
-  return force_update(request, &costs, plan.way).predicted_s;
+  return force_update(request, &costs, plan.candidate).predicted_s;
 }
 
 // In seconds, by the costs of the team that is asked about.
@@ -350,6 +340,16 @@ struct Named {
 using All = plan::OfEachMechanism<List, Named>;
 
 }  // namespace
+
+std::vector<std::string> split_values(std::string_view text) {
+  std::vector<std::string> values;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    values.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return values;
+}
 
 Json describe_questions() {
   Json tables = Json::array();

@@ -5,6 +5,8 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
@@ -15,6 +17,9 @@ namespace stripline::reports {
 
 /// What is asked: option without dashes ("fp-ops") to its text; and "path", the name of a path.
 using Question = std::map<std::string, std::string>;
+
+/// The values of an option that has several, with commas between them.
+std::vector<std::string> split_values(std::string_view text);
 
 /// The most decisions that a table holds.
 inline constexpr size_t kMostDecisions = 4096;

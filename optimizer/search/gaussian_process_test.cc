@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
+
 namespace stripline::search {
 namespace {
 
@@ -19,19 +21,18 @@ TEST(GaussianProcess, PredictsBetweenObservations) {
       seen.push_back({{double(x), double(y)}, truth(x, y), 1e-6});
     }
   }
-  const auto process = GaussianProcess::fit(seen);
-  ASSERT_TRUE(process.ok()) << process.error().message();
+  ASSERT_OK_AND_ASSIGN(const auto process, GaussianProcess::fit(seen));
   for (double x = 0.5; x < 6; x += 1) {
     const double place[] = {x, 1.0};
-    const Prediction predicted = process->at(place);
+    const Prediction predicted = process.at(place);
     EXPECT_NEAR(predicted.mean, truth(x, 1), 0.08) << x;
     EXPECT_NEAR(predicted.mean, truth(x, 1), 4 * predicted.deviation + 1e-3) << x;
   }
   const double known[] = {3.0, 2.0};
-  EXPECT_NEAR(process->at(known).mean, truth(3, 2), 0.01);
-  EXPECT_LT(process->at(known).deviation, 0.05);
+  EXPECT_NEAR(process.at(known).mean, truth(3, 2), 0.01);
+  EXPECT_LT(process.at(known).deviation, 0.05);
   const double far[] = {60.0, 2.0};
-  EXPECT_GT(process->at(far).deviation, 3 * process->at(known).deviation);
+  EXPECT_GT(process.at(far).deviation, 3 * process.at(known).deviation);
 }
 
 // For many draws from what it takes for granted, the intervals hold as often as they say.
@@ -48,11 +49,10 @@ TEST(GaussianProcess, ItsIntervalsHold) {
     for (int x = 0; x < 12; ++x) {
       seen.push_back({{0.6 * x}, value(0.6 * x) + 0.05 * normal(random), 0.0025});
     }
-    const auto process = GaussianProcess::fit(seen);
-    ASSERT_TRUE(process.ok());
+    ASSERT_OK_AND_ASSIGN(const auto process, GaussianProcess::fit(seen));
     for (double x = 0.3; x < 6.6; x += 0.6) {
       const double place[] = {x};
-      const Prediction predicted = process->at(place);
+      const Prediction predicted = process.at(place);
       inside += std::abs(predicted.mean - value(x)) <= 1.96 * predicted.deviation ? 1 : 0;
       ++all;
     }
@@ -62,13 +62,11 @@ TEST(GaussianProcess, ItsIntervalsHold) {
 
 TEST(GaussianProcess, OneDimensionMayNotVary) {
   const std::vector<Observation> seen = {{{1, 5}, 2, 0.01}, {{2, 5}, 3, 0.01}};
-  const auto process = GaussianProcess::fit(seen);
-  ASSERT_TRUE(process.ok());
+  ASSERT_OK_AND_ASSIGN(const auto process, GaussianProcess::fit(seen));
   const double place[] = {1.5, 5.0};
-  EXPECT_NEAR(process->at(place).mean, 2.5, 0.1);
-  const auto single = GaussianProcess::fit(std::span(seen).first(1));
-  ASSERT_TRUE(single.ok());
-  EXPECT_NEAR(single->at(place).mean, 2, 1e-6);
+  EXPECT_NEAR(process.at(place).mean, 2.5, 0.1);
+  ASSERT_OK_AND_ASSIGN(const auto single, GaussianProcess::fit(std::span(seen).first(1)));
+  EXPECT_NEAR(single.at(place).mean, 2, 1e-6);
 }
 
 TEST(GaussianProcess, RefusesWhatIsNoObservation) {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "base/testing/test_size.h"
 #include "optimizer/stats/order.h"
 
@@ -33,14 +34,13 @@ Pairs simulate(std::mt19937_64& random, double ratio, std::size_t runs, double n
 TEST(UnpairedRatio, IsWelchsOnTheLogarithms) {
   const std::vector<double> ours = {1.1, 1.2, 1.3};
   const std::vector<double> theirs = {2.0, 2.1, 2.3, 2.2};
-  const auto both = unpaired_ratio(ours, theirs);
-  ASSERT_TRUE(both.ok()) << both.error().message();
+  ASSERT_OK_AND_ASSIGN(const auto both, unpaired_ratio(ours, theirs));
   // By an independent computation.
-  EXPECT_NEAR(both->ratio.value, 0.557600, 1e-5);
-  EXPECT_NEAR(both->ratio.interval.low, 0.471821, 1e-5);
-  EXPECT_NEAR(both->ratio.interval.high, 0.658973, 1e-5);
-  EXPECT_NEAR(both->p_value, 0.000971, 1e-6);
-  EXPECT_EQ(both->ratio.runs, 3U);
+  EXPECT_NEAR(both.ratio.value, 0.557600, 1e-5);
+  EXPECT_NEAR(both.ratio.interval.low, 0.471821, 1e-5);
+  EXPECT_NEAR(both.ratio.interval.high, 0.658973, 1e-5);
+  EXPECT_NEAR(both.p_value, 0.000971, 1e-6);
+  EXPECT_EQ(both.ratio.runs, 3U);
 }
 
 TEST(UnpairedRatio, OfWhatDoesNotVaryIsKnown) {
@@ -63,11 +63,10 @@ TEST(UnpairedRatio, NeedsTwoRunsAndTimes) {
 TEST(PairedRatio, ExactWhenConstantAndSymmetric) {
   const std::vector<double> a{2.0, 4.0, 6.0};
   const std::vector<double> b{1.0, 2.0, 3.0};
-  const auto forward = paired_ratio(a, b);
-  ASSERT_TRUE(forward.ok());
-  EXPECT_DOUBLE_EQ(forward->value, 2.0);
-  EXPECT_NEAR(forward->interval.low, 2.0, 1e-12);
-  EXPECT_EQ(forward->runs, 3U);
+  ASSERT_OK_AND_ASSIGN(const auto forward, paired_ratio(a, b));
+  EXPECT_DOUBLE_EQ(forward.value, 2.0);
+  EXPECT_NEAR(forward.interval.low, 2.0, 1e-12);
+  EXPECT_EQ(forward.runs, 3U);
   const std::vector<double> c{1.5, 1.9, 3.5};
   EXPECT_NEAR(paired_ratio(c, b)->interval.low, 1.0 / paired_ratio(b, c)->interval.high, 1e-12);
 }
@@ -128,21 +127,19 @@ TEST(NonInferiorityVerdict, ErrsAsOftenAsStated) {
 
 TEST(GeometricMeanOverCells, KnownValueAndBounds) {
   const double up = std::log(2.0);
-  const auto mean = geometric_mean({{up, up}, {-up, -up}, {up, up}});
-  ASSERT_TRUE(mean.ok());
-  EXPECT_NEAR(mean->value, std::exp(up / 3.0), 1e-12);
-  EXPECT_EQ(mean->lower, mean->value);
-  EXPECT_EQ(mean->upper, mean->value);
-  EXPECT_EQ(mean->cells, 3U);
+  ASSERT_OK_AND_ASSIGN(const auto mean, geometric_mean({{up, up}, {-up, -up}, {up, up}}));
+  EXPECT_NEAR(mean.value, std::exp(up / 3.0), 1e-12);
+  EXPECT_EQ(mean.lower, mean.value);
+  EXPECT_EQ(mean.upper, mean.value);
+  EXPECT_EQ(mean.cells, 3U);
   // One cell reduces to the one-sided t bound: mean 0.2, s = 0.1, n = 3, t(0.95, 2) = 2.919986.
   const auto one = geometric_mean({{0.1, 0.2, 0.3}});
   EXPECT_NEAR(std::log(one->upper), 0.2 + 2.919986 * 0.1 / std::sqrt(3.0), 1e-6);
 }
 
 TEST(GeometricMeanOverCells, RunsThatAgreeToTheLastBitHaveABound) {
-  const auto mean = geometric_mean({{1e-160, 2e-160, 3e-160}, {0.0, 0.0}});
-  ASSERT_TRUE(mean.ok());
-  EXPECT_EQ(mean->upper, 1.0);
+  ASSERT_OK_AND_ASSIGN(const auto mean, geometric_mean({{1e-160, 2e-160, 3e-160}, {0.0, 0.0}}));
+  EXPECT_EQ(mean.upper, 1.0);
 }
 
 TEST(GeometricMeanOverCells, UpperBoundHoldsAtItsLevel) {

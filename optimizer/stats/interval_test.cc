@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "base/testing/test_size.h"
 #include "optimizer/stats/order.h"
 
@@ -37,10 +38,9 @@ TEST(MedianInterval, RanksMatchTables) {
 }
 
 TEST(MedianInterval, UsesTheRanks) {
-  const auto interval = median_interval(count_to(10), 0.95);
-  ASSERT_TRUE(interval.ok());
-  EXPECT_EQ(interval->low, 2.0);
-  EXPECT_EQ(interval->high, 9.0);
+  ASSERT_OK_AND_ASSIGN(const auto interval, median_interval(count_to(10), 0.95));
+  EXPECT_EQ(interval.low, 2.0);
+  EXPECT_EQ(interval.high, 9.0);
 }
 
 TEST(MedianInterval, RefusesWhatItCannotDo) {
@@ -60,9 +60,8 @@ TEST(MedianInterval, CoversAtLeastNominally) {
   for (int trial = 0; trial < kTrials; ++trial) {
     std::vector<double> x(10);
     for (double& value : x) value = noise(random);
-    const auto exact = median_interval(x, 0.95);
-    ASSERT_TRUE(exact.ok());
-    exact_hits += exact->contains(1.0) ? 1 : 0;
+    ASSERT_OK_AND_ASSIGN(const auto exact, median_interval(x, 0.95));
+    exact_hits += exact.contains(1.0) ? 1 : 0;
   }
   if (kInstrumented) return;  // too few to count
   // Exact coverage at n = 10 is 0.979; the standard error here is 0.003.
@@ -72,10 +71,9 @@ TEST(MedianInterval, CoversAtLeastNominally) {
 // Student's sleep data, group differences; R: t.test(d) gives [0.7001142, 2.4598858].
 TEST(MeanInterval, MatchesPublishedExample) {
   const std::vector<double> d{1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4};
-  const auto interval = mean_interval(d, 0.95);
-  ASSERT_TRUE(interval.ok());
-  EXPECT_NEAR(interval->low, 0.7001142, 1e-6);
-  EXPECT_NEAR(interval->high, 2.4598858, 1e-6);
+  ASSERT_OK_AND_ASSIGN(const auto interval, mean_interval(d, 0.95));
+  EXPECT_NEAR(interval.low, 0.7001142, 1e-6);
+  EXPECT_NEAR(interval.high, 2.4598858, 1e-6);
   EXPECT_FALSE(mean_interval(std::vector{1.0}, 0.95).ok());
 }
 

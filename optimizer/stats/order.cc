@@ -9,7 +9,6 @@ namespace stripline::stats {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kMadOutlierLimit = 3.5;
 constexpr double kTukeyReach = 1.5;
 
 bool unusable(std::span<const double> values) {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "base/testing/test_size.h"
 
 namespace stripline::stats {
@@ -18,11 +19,10 @@ TEST(NestedVariance, MatchesTextbookExample) {
                     {3.52, 3.48, 3.38, 3.38},
                     {2.88, 2.80, 2.81, 2.76},
                     {3.34, 3.38, 3.23, 3.26}};
-  const auto result = nested_variance(leaves);
-  ASSERT_TRUE(result.ok());
-  EXPECT_NEAR(result->within, 0.0066, 0.00005);
-  EXPECT_NEAR(result->between, 0.0724, 0.00005);
-  EXPECT_NEAR(result->icc, 0.916, 0.001);
+  ASSERT_OK_AND_ASSIGN(const auto result, nested_variance(leaves));
+  EXPECT_NEAR(result.within, 0.0066, 0.00005);
+  EXPECT_NEAR(result.between, 0.0724, 0.00005);
+  EXPECT_NEAR(result.icc, 0.916, 0.001);
 }
 
 TEST(NestedVariance, RecoversComponentsWithUnequalRuns) {
@@ -34,16 +34,14 @@ TEST(NestedVariance, RecoversComponentsWithUnequalRuns) {
     runs.emplace_back();
     for (int i = 0; i < 3 + r % 5; ++i) runs.back().push_back(100 + shift + 5.0 * normal(random));
   }
-  const auto result = nested_variance(runs);
-  ASSERT_TRUE(result.ok());
-  EXPECT_NEAR(std::sqrt(result->between), 3.0, 0.15);
-  EXPECT_NEAR(std::sqrt(result->within), 5.0, 0.1);
+  ASSERT_OK_AND_ASSIGN(const auto result, nested_variance(runs));
+  EXPECT_NEAR(std::sqrt(result.between), 3.0, 0.15);
+  EXPECT_NEAR(std::sqrt(result.within), 5.0, 0.1);
 }
 
 TEST(NestedVariance, NegativeEstimateIsZeroAndErrorsAreTold) {
-  const auto same = nested_variance({{1, 3}, {1, 3}, {1, 3}});
-  ASSERT_TRUE(same.ok());
-  EXPECT_EQ(same->between, 0.0);
+  ASSERT_OK_AND_ASSIGN(const auto same, nested_variance({{1, 3}, {1, 3}, {1, 3}}));
+  EXPECT_EQ(same.between, 0.0);
   EXPECT_EQ(nested_variance({{1, 2, 3}}).error().code(), ErrorCode::failed_precondition);
   EXPECT_EQ(nested_variance({{1}, {2}}).error().code(), ErrorCode::failed_precondition);
   EXPECT_EQ(nested_variance({{1, std::numeric_limits<double>::infinity()}, {2, 3}}).error().code(),
@@ -83,12 +81,11 @@ TEST(TheilSen, IgnoresOutliersAndSeesDrift) {
     x.push_back(i);
     y.push_back(5.0 + 0.25 * i + (i % 7 == 3 ? 40.0 : 0.0));
   }
-  const auto drift = theil_sen(x, y);
-  ASSERT_TRUE(drift.ok());
-  EXPECT_NEAR(drift->slope, 0.25, 0.02);
-  EXPECT_NEAR(drift->intercept, 5.0, 0.5);
-  EXPECT_TRUE(drift->significant);
-  EXPECT_TRUE(drift->slope_interval.contains(0.25));
+  ASSERT_OK_AND_ASSIGN(const auto drift, theil_sen(x, y));
+  EXPECT_NEAR(drift.slope, 0.25, 0.02);
+  EXPECT_NEAR(drift.intercept, 5.0, 0.5);
+  EXPECT_TRUE(drift.significant);
+  EXPECT_TRUE(drift.slope_interval.contains(0.25));
 }
 
 TEST(TheilSen, FalseAlarmsAreAsRareAsStated) {
@@ -129,14 +126,13 @@ TEST(TheilSen, TheIntervalOfTheNegativeIsTheNegative) {
 
 TEST(TheilSen, AFewPointsInOrderAreNoDrift) {
   // One of three orders of three points is monotonic: nothing to be 95% sure of.
-  const auto three = theil_sen(std::vector{1.0, 2.0, 3.0}, std::vector{1.0, 2.0, 4.0});
-  ASSERT_TRUE(three.ok());
-  EXPECT_FALSE(three->significant);
-  EXPECT_TRUE(std::isinf(three->slope_interval.low));
-  const auto six = theil_sen(std::vector{1.0, 2.0, 3.0, 4.0, 5.0, 6.0},
-                             std::vector{1.0, 2.0, 4.0, 5.0, 7.0, 8.0});
-  ASSERT_TRUE(six.ok());
-  EXPECT_TRUE(six->significant);
+  ASSERT_OK_AND_ASSIGN(const auto three,
+                       theil_sen(std::vector{1.0, 2.0, 3.0}, std::vector{1.0, 2.0, 4.0}));
+  EXPECT_FALSE(three.significant);
+  EXPECT_TRUE(std::isinf(three.slope_interval.low));
+  ASSERT_OK_AND_ASSIGN(const auto six, theil_sen(std::vector{1.0, 2.0, 3.0, 4.0, 5.0, 6.0},
+                                                 std::vector{1.0, 2.0, 4.0, 5.0, 7.0, 8.0}));
+  EXPECT_TRUE(six.significant);
 }
 
 TEST(TheilSen, LongSeriesAndErrors) {

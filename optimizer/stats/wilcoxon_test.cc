@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "base/testing/test_size.h"
 
 namespace stripline::stats {
@@ -45,35 +46,32 @@ TEST(Wilcoxon, MatchesPublishedCriticalValues) {
 }
 
 TEST(Wilcoxon, ExactTailsOfSmallSamples) {
-  const auto result = wilcoxon_signed_rank(with_w_plus(5, 0));
-  ASSERT_TRUE(result.ok());
-  EXPECT_DOUBLE_EQ(result->p_less, 1.0 / 32.0);
-  EXPECT_DOUBLE_EQ(result->p_greater, 1.0);
-  EXPECT_DOUBLE_EQ(result->p_two_sided, 1.0 / 16.0);
-  EXPECT_EQ(result->w_minus, 15.0);
+  ASSERT_OK_AND_ASSIGN(const auto result, wilcoxon_signed_rank(with_w_plus(5, 0)));
+  EXPECT_DOUBLE_EQ(result.p_less, 1.0 / 32.0);
+  EXPECT_DOUBLE_EQ(result.p_greater, 1.0);
+  EXPECT_DOUBLE_EQ(result.p_two_sided, 1.0 / 16.0);
+  EXPECT_EQ(result.w_minus, 15.0);
 }
 
 // Hollander and Wolfe's depression scores: V = 40, one-sided p = 0.01953 (R's wilcox.test help).
 TEST(Wilcoxon, MatchesPublishedExample) {
   const std::vector<double> x{1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30};
   const std::vector<double> y{0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29};
-  const auto result = wilcoxon_signed_rank(x, y);
-  ASSERT_TRUE(result.ok());
-  EXPECT_EQ(result->w_plus, 40.0);
-  EXPECT_NEAR(result->p_greater, 0.01953, 0.00001);
+  ASSERT_OK_AND_ASSIGN(const auto result, wilcoxon_signed_rank(x, y));
+  EXPECT_EQ(result.w_plus, 40.0);
+  EXPECT_NEAR(result.p_greater, 0.01953, 0.00001);
 }
 
 TEST(Wilcoxon, TiesAndZeros) {
   // Ranks 2, 2, 2, 4 of four differences; all 16 sign patterns counted by hand.
-  const auto result = wilcoxon_signed_rank(std::vector{1.0, 1.0, -1.0, 3.0, 0.0, 0.0});
-  ASSERT_TRUE(result.ok());
-  EXPECT_EQ(result->n, 4U);
-  EXPECT_EQ(result->w_plus, 8.0);
-  EXPECT_EQ(result->w_minus, 2.0);
-  EXPECT_DOUBLE_EQ(result->p_greater, 4.0 / 16.0);  // W+ of 8 (three patterns) or 10 (one).
-  const auto zeros = wilcoxon_signed_rank(std::vector{0.0, 0.0});
-  ASSERT_TRUE(zeros.ok());
-  EXPECT_EQ(zeros->p_two_sided, 1.0);
+  ASSERT_OK_AND_ASSIGN(const auto result,
+                       wilcoxon_signed_rank(std::vector{1.0, 1.0, -1.0, 3.0, 0.0, 0.0}));
+  EXPECT_EQ(result.n, 4U);
+  EXPECT_EQ(result.w_plus, 8.0);
+  EXPECT_EQ(result.w_minus, 2.0);
+  EXPECT_DOUBLE_EQ(result.p_greater, 4.0 / 16.0);  // W+ of 8 (three patterns) or 10 (one).
+  ASSERT_OK_AND_ASSIGN(const auto zeros, wilcoxon_signed_rank(std::vector{0.0, 0.0}));
+  EXPECT_EQ(zeros.p_two_sided, 1.0);
 }
 
 TEST(Wilcoxon, ApproximationContinuesTheExactTest) {

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/packed_export.h"
 #include "base/sha256.h"
+#include "base/testing/assert_ok.h"
 
 namespace stripline::targets {
 namespace {
@@ -37,16 +38,15 @@ Json example() {
 }
 
 TEST(PackedExport, SaysWhatItIsOfAndHowItsValidationEnded) {
-  const auto read = read_packed_export(example().dump(), "it");
-  ASSERT_TRUE(read.ok()) << read.error().message();
-  EXPECT_TRUE(read->validated);
-  EXPECT_EQ(read->departing, 1U);
-  EXPECT_EQ(read->compared, 2U);
-  EXPECT_DOUBLE_EQ(read->ratio, 1);
-  EXPECT_DOUBLE_EQ(read->ratio_low, 0.8);
-  EXPECT_EQ(read->probe_factor, 3.5);
-  EXPECT_EQ(read->slower, 0U);
-  EXPECT_EQ(describe(*read),
+  ASSERT_OK_AND_ASSIGN(const auto read, read_packed_export(example().dump(), "it"));
+  EXPECT_TRUE(read.validated);
+  EXPECT_EQ(read.departing, 1U);
+  EXPECT_EQ(read.compared, 2U);
+  EXPECT_DOUBLE_EQ(read.ratio, 1);
+  EXPECT_DOUBLE_EQ(read.ratio_low, 0.8);
+  EXPECT_EQ(read.probe_factor, 3.5);
+  EXPECT_EQ(read.slower, 0U);
+  EXPECT_EQ(describe(read),
             "Open MPI 4.1.4, shm, 2, 4 ranks: 1 cell and 0 knobs depart from the default, 1.00 of "
             "its time in the mean of 2 comparisons");
 }
@@ -55,11 +55,10 @@ TEST(PackedExport, NamesTheWorstOfWhatIsSlower) {
   Json whole = example();
   whole["record"]["checks"].push_back(check("sort", "INFERIOR", 1.2, 1.1));
   whole["record"]["checks"].push_back(check("halo", "INFERIOR", 1.5, 1.4));
-  const auto read = read_packed_export(whole.dump(), "it");
-  ASSERT_TRUE(read.ok()) << read.error().message();
-  EXPECT_EQ(read->slower, 2U);
-  EXPECT_EQ(read->worst, "halo, 4 ranks, 1024 bytes");
-  EXPECT_EQ(read->worst_ratio, 1.5);
+  ASSERT_OK_AND_ASSIGN(const auto read, read_packed_export(whole.dump(), "it"));
+  EXPECT_EQ(read.slower, 2U);
+  EXPECT_EQ(read.worst, "halo, 4 ranks, 1024 bytes");
+  EXPECT_EQ(read.worst_ratio, 1.5);
 }
 
 TEST(PackedExport, WhatWasConvertedIsNotProven) {
@@ -67,11 +66,10 @@ TEST(PackedExport, WhatWasConvertedIsNotProven) {
   whole["record"]["validated"] = false;
   whole["record"]["proof"]["factor"] = nullptr;
   whole["record"]["checks"] = Json::array();
-  const auto read = read_packed_export(whole.dump(), "it");
-  ASSERT_TRUE(read.ok()) << read.error().message();
-  EXPECT_FALSE(read->validated);
-  EXPECT_EQ(read->probe_factor, 0);
-  EXPECT_EQ(read->compared, 0U);
+  ASSERT_OK_AND_ASSIGN(const auto read, read_packed_export(whole.dump(), "it"));
+  EXPECT_FALSE(read.validated);
+  EXPECT_EQ(read.probe_factor, 0);
+  EXPECT_EQ(read.compared, 0U);
 }
 
 TEST(PackedExport, FilesThatItsRecordDoesNotListAreRefused) {

@@ -46,6 +46,9 @@ struct Hello {
   /// It installs models; what it has, by fabric: the first 12 digits of the sha256.
   std::optional<std::map<std::string, std::string>> models = {};
   uint32_t max_ranks = 0;  ///< that it has room for; 0: not known
+  /// It wants no new runs until a heartbeat says otherwise: settings of another runtime are being
+  /// installed, or taken away.
+  bool installing = false;
   int protocol_min = kProtocolMin;
   int protocol_max = kProtocolMax;
 };
@@ -55,6 +58,7 @@ struct Heartbeat {
   AssignmentId assignment;
   bool leaving = false;
   std::optional<HostLoad> host_load = {};  ///< while nothing is measured
+  bool installing = false;                 ///< as in Hello, now
 };
 
 /// A rank has opened its endpoint.

@@ -50,6 +50,7 @@ void write(const Hello& hello, v1::AgentMessage& out) {
   wire.set_cluster(hello.cluster);
   wire.set_takes_models(hello.models.has_value());
   wire.set_max_ranks(hello.max_ranks);
+  wire.set_installing(hello.installing);
   if (hello.models) wire.mutable_models()->insert(hello.models->begin(), hello.models->end());
 }
 
@@ -69,12 +70,14 @@ Hello read(const v1::Hello& wire) {
   hello.cluster = wire.cluster();
   if (wire.takes_models()) hello.models.emplace(wire.models().begin(), wire.models().end());
   hello.max_ranks = wire.max_ranks();
+  hello.installing = wire.installing();
   return hello;
 }
 
 void write(const Heartbeat& heartbeat, v1::AgentMessage& out) {
   set_id(heartbeat.assignment, *out.mutable_heartbeat());
   out.mutable_heartbeat()->set_leaving(heartbeat.leaving);
+  out.mutable_heartbeat()->set_installing(heartbeat.installing);
   if (!heartbeat.host_load) return;
   v1::HostLoad& load = *out.mutable_heartbeat()->mutable_host_load();
   load.set_average(heartbeat.host_load->average);
@@ -83,7 +86,7 @@ void write(const Heartbeat& heartbeat, v1::AgentMessage& out) {
 }
 
 Heartbeat read(const v1::Heartbeat& wire) {
-  Heartbeat heartbeat{id_of(wire), wire.leaving()};
+  Heartbeat heartbeat{id_of(wire), wire.leaving(), std::nullopt, wire.installing()};
   if (!wire.has_host_load()) return heartbeat;
   const v1::HostLoad& load = wire.host_load();
   heartbeat.host_load = HostLoad{load.average(), load.running(), load.processors()};

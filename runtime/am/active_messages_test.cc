@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -170,7 +169,7 @@ TEST_P(ActiveMessagesTest, CreditsBoundWhatWaitsAtAnInattentiveRank) {
 }
 
 // A noted message is not answered; its sender learns in passing that it was served, or asks.
-TEST_P(ActiveMessagesTest, NotedMessagesAreToldOfByTheWayOrWhenAsked) {
+TEST_P(ActiveMessagesTest, NotedMessagesAreToldOfInPassingOrWhenAsked) {
   static constexpr uint64_t kNoted = 10;
   on_ranks(2, 64, [](Context& context) {
     am::ActiveMessages& messages = context.state().operations.messages();

@@ -63,8 +63,6 @@ uint32_t Bulk::open(std::string_view name, Purpose purpose, Arrived arrived, Ret
   return channel;
 }
 
-// --- the sender ----------------------------------------------------------------------------------
-
 void Bulk::look_after(Rank target, uint32_t slot) {
   watched_.push_back({target, slot});
   has_work_ = true;
@@ -149,8 +147,6 @@ void Bulk::take_told_answer(Rank source, std::span<const std::byte> message) {
   look_after(source, told.slot);  // handlers do not wait for room
 }
 
-// --- the receiver --------------------------------------------------------------------------------
-
 void Bulk::take_landed(Rank source, uint32_t channel, uint32_t slot) {
   // The source may have learnt earlier than this rank that all networks tell of puts.
   if (slot >= slots() || source == rank_) fail_malformed(source, "a parcel");
@@ -192,8 +188,6 @@ void Bulk::give_back(Rank source, uint32_t slot) {
   if (!returns_at_once_ && owed_[source] != (1U << slots()) - 1) return;
   messages_.send(source, returns_, bytes_of(Returns{take_owed(source), 0}), {});
 }
-
-// --- what goes on between ------------------------------------------------------------------------
 
 bool Bulk::can_advance(const Slot& one) const {
   const Lane& lane = this->lane(one.target, one.slot);

@@ -1,7 +1,6 @@
 #include "runtime/am/slot_layout.h"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -175,8 +175,6 @@ TEST(ForEachRun, AgreesWithTestingEveryIteration) {
   });
 }
 
-// --- through the public API ----------------------------------------------------------------------
-
 class Forall : public bootstrap::RanksTest {};
 
 using Executed = std::vector<int64_t>;
@@ -328,8 +326,6 @@ TEST_P(Forall, ElementsThemselves) {
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, Forall, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
-
-// --- mistakes that end the job -------------------------------------------------------------------
 
 class ForallDeathTest : public bootstrap::RanksDeathTest {};
 

@@ -1,7 +1,6 @@
 #include <cstdint>
 #include <random>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -210,8 +209,6 @@ TEST_P(SharedArray, PackedPointersWalkWithTheDistribution) {
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, SharedArray, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
-
-// --- mistakes that end the job -------------------------------------------------------------------
 
 class SharedArrayDeathTest : public bootstrap::RanksDeathTest {};
 

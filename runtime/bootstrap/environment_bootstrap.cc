@@ -71,9 +71,7 @@ class Launched final : public Bootstrap {
                                               {"host", host_name()},
                                               {"pid", ::getpid()}}));
     const auto answer = channel_.read(-1);
-    if (!answer.ok()) {
-      return answer.error().with_context("waiting for the other ranks of the job");
-    }
+    if (!answer.ok()) return answer.error().with_context("waiting for the other ranks of the job");
     return addresses_of(**answer);
   }
 
@@ -152,10 +150,10 @@ struct OtherLauncher {
   const char* mark;  // a variable that only it sets
   const char* task;
   const char* tasks;
-  const char* way;  // how it starts one job
+  const char* remedy;  // how it starts one job
 };
 
-constexpr const char* kOtherWays =
+constexpr const char* kUsualRemedy =
     "'stripline run' (--hosts for several hosts), Open MPI's mpirun or 'srun --mpi=pmix'";
 
 /// Flux and PALS speak PMI-1, too: those that are distinguished by a mark come first.
@@ -164,11 +162,11 @@ constexpr std::array<OtherLauncher, 6> kOtherLaunchers = {{
      "'flux run -o pmi=pmix', where the plug-in is installed, or 'stripline run' (--hosts for "
      "several hosts)"},
     {"PALS", "PALS_RANKID", "PALS_RANKID", "PMI_SIZE", "'mpiexec --pmi=pmix'"},
-    {"MVAPICH", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", kOtherWays},
+    {"MVAPICH", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", kUsualRemedy},
     {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
      "the mpirun of Open MPI 4 or newer, or 'stripline run' (--hosts for several hosts)"},
     {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "'srun --mpi=pmix'"},
-    {"a launcher of the MPICH family", "PMI_RANK", "PMI_RANK", "PMI_SIZE", kOtherWays},
+    {"a launcher of the MPICH family", "PMI_RANK", "PMI_RANK", "PMI_SIZE", kUsualRemedy},
 }};
 
 /// Many tasks without PMIx are each a job of their own, which is mostly a mistake: the first says
@@ -186,7 +184,7 @@ void warn_of_lonely_tasks() {
   std::fprintf(stderr,
                "warning: %s has started %s tasks without PMIx, so that each is a job of one rank; "
                "for one job of all start them with %s\n",
-               launcher->name, tasks, launcher->way);
+               launcher->name, tasks, launcher->remedy);
 }
 
 Result<uint32_t> number(const char* name) {

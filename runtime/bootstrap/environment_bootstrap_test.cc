@@ -3,12 +3,12 @@
 #include <map>
 #include <string>
 #include <sys/socket.h>
-#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "base/host_name.h"
 #include "base/json_channel.h"
+#include "base/testing/assert_ok.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/testing/scoped_environment.h"
 
@@ -19,18 +19,16 @@ namespace {
 class LaunchedRank : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto sockets = socket_pair();
-    ASSERT_TRUE(sockets.ok());
-    launcher_.emplace(std::move(sockets->first));
+    ASSERT_OK_AND_ASSIGN(auto sockets, socket_pair());
+    launcher_.emplace(std::move(sockets.first));
     const ScopedEnvironment environment(
         {{"STRIPLINE_RANK", "1"},
          {"STRIPLINE_RANKS", "2"},
          {"STRIPLINE_JOB_ID", "job-7"},
-         {"STRIPLINE_CONTROL_FD", std::to_string(sockets->second.get())}});
-    auto made = from_environment();
-    ASSERT_TRUE(made.ok()) << made.error().message();
-    sockets->second.release();  // the bootstrap's now
-    rank_ = std::move(*made);
+         {"STRIPLINE_CONTROL_FD", std::to_string(sockets.second.get())}});
+    ASSERT_OK_AND_ASSIGN(auto made, from_environment());
+    sockets.second.release();  // the bootstrap's now
+    rank_ = std::move(made);
   }
 
   Json receive() {
@@ -44,22 +42,20 @@ class LaunchedRank : public ::testing::Test {
 };
 
 TEST(Launched, JoinsItsJobOnce) {
-  auto sockets = socket_pair();
-  ASSERT_TRUE(sockets.ok());
+  ASSERT_OK_AND_ASSIGN(auto sockets, socket_pair());
   const ScopedEnvironment environment(
       {{"STRIPLINE_RANK", "0"},
        {"STRIPLINE_RANKS", "1"},
        {"STRIPLINE_JOB_ID", "job-8"},
-       {"STRIPLINE_CONTROL_FD", std::to_string(sockets->second.get())}});
-  const auto first = from_environment();
-  ASSERT_TRUE(first.ok()) << first.error().message();
-  sockets->second.release();
+       {"STRIPLINE_CONTROL_FD", std::to_string(sockets.second.get())}});
+  ASSERT_OK_AND_ASSIGN(const auto first, from_environment());
+  sockets.second.release();
   const auto second = from_environment();
   ASSERT_FALSE(second.ok());
   EXPECT_NE(second.error().message().find("already initialised"), std::string::npos)
       << second.error().message();
   // The launcher has heard of nothing.
-  const auto heard = JsonChannel(std::move(sockets->first)).read(0.01);
+  const auto heard = JsonChannel(std::move(sockets.first)).read(0.01);
   EXPECT_FALSE(heard.ok() && heard->has_value());
 }
 
@@ -73,10 +69,9 @@ TEST_F(LaunchedRank, KnowsItsPlace) {
 
 TEST_F(LaunchedRank, ExchangesAddressesAndLeaves) {
   ASSERT_TRUE(launcher_->write({{"type", "ready"}, {"addresses", {"00ff", "6162"}}}).ok());
-  const auto addresses = rank_->exchange("ab");
-  ASSERT_TRUE(addresses.ok()) << addresses.error().message();
-  EXPECT_EQ(addresses->at(0), std::string("\0\xff", 2));
-  EXPECT_EQ(addresses->at(1), "ab");
+  ASSERT_OK_AND_ASSIGN(const auto addresses, rank_->exchange("ab"));
+  EXPECT_EQ(addresses.at(0), std::string("\0\xff", 2));
+  EXPECT_EQ(addresses.at(1), "ab");
   const Json join = receive();
   EXPECT_EQ(join["type"], "join");
   EXPECT_EQ(join["rank"], 1);
@@ -119,13 +114,12 @@ TEST_F(LaunchedRank, LostLauncherIsNoticed) {
 }
 
 TEST(FromEnvironment, WithoutLauncherItIsAJobOfOne) {
-  const auto job = from_environment();
-  ASSERT_TRUE(job.ok());
-  EXPECT_EQ((*job)->rank(), 0U);
-  EXPECT_EQ((*job)->ranks(), 1U);
-  EXPECT_EQ((*job)->control(), nullptr);
-  EXPECT_EQ(*(*job)->exchange("x"), std::vector<std::string>{"x"});
-  EXPECT_NE((*from_environment())->job_id(), (*job)->job_id());
+  ASSERT_OK_AND_ASSIGN(const auto job, from_environment());
+  EXPECT_EQ(job->rank(), 0U);
+  EXPECT_EQ(job->ranks(), 1U);
+  EXPECT_EQ(job->control(), nullptr);
+  EXPECT_EQ(*job->exchange("x"), std::vector<std::string>{"x"});
+  EXPECT_NE((*from_environment())->job_id(), job->job_id());
 }
 
 /// What this process says when it makes a job of its own in such an environment.
@@ -142,7 +136,7 @@ TEST(FromEnvironment, TheFirstTaskOfALauncherWithoutPmixNamesIt) {
     const char* launcher;
     const char* rank;
     const char* size;
-    const char* way;
+    const char* remedy;
   };
   for (const Case& one :
        {Case{"Flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "flux run -o pmi=pmix"},
@@ -154,7 +148,7 @@ TEST(FromEnvironment, TheFirstTaskOfALauncherWithoutPmixNamesIt) {
     const std::string said = said_alone({{one.rank, "0"}, {one.size, "12"}});
     EXPECT_NE(said.find(one.launcher), std::string::npos) << said;
     EXPECT_NE(said.find("has started 12 tasks without PMIx"), std::string::npos) << said;
-    EXPECT_NE(said.find(one.way), std::string::npos) << said;
+    EXPECT_NE(said.find(one.remedy), std::string::npos) << said;
     EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
     EXPECT_EQ(said_alone({{one.rank, "3"}, {one.size, "12"}}), "") << "one task says it";
     EXPECT_EQ(said_alone({{one.rank, "0"}, {one.size, "1"}}), "") << "a job of one is right";

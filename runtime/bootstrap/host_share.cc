@@ -1,7 +1,6 @@
 #include "runtime/bootstrap/host_share.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <chrono>
 #include <cmath>

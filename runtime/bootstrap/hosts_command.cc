@@ -83,9 +83,7 @@ Result<HostsOptions> hosts_options(const HostsCommand& command, std::optional<ui
   const char* usual = variable(kSshVariable);
   const std::string ssh = !command.ssh.empty() ? command.ssh : usual != nullptr ? usual : "";
   auto words = split_words(ssh);
-  if (!words.ok()) {
-    return words.error().with_context(command.ssh.empty() ? kSshVariable : "--ssh");
-  }
+  if (!words.ok()) return words.error().with_context(command.ssh.empty() ? kSshVariable : "--ssh");
   if (!words->empty()) options.ssh = *std::move(words);
   options.program = executable_folder() + "/stripline-run";
   options.folder = working_folder();

@@ -97,7 +97,7 @@ TEST(JobWatch, AStallIsToldOnceWhenNoRankGetsOn) {
   EXPECT_EQ(stalls({joined('R', 1), RankSight{.stage = RankSight::Stage::left}}), 1);
   EXPECT_EQ(stalls({joined('R', 1), joined('R', 6)}), 0) << "one computes";
   EXPECT_EQ(stalls({joined('R', 1), joined('S', 6)}), 1) << "one sleeps outside of calls";
-  EXPECT_EQ(stalls({joined('t', 6), joined('t', 6)}), 0) << "nobody waits";
+  EXPECT_EQ(stalls({joined('t', 6), joined('t', 6)}), 0) << "no rank waits";
   EXPECT_EQ(stalls({joined('R', 1), RankSight{}}), 0) << "one has not joined";
 }
 

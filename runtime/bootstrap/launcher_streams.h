@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <optional>
 #include <poll.h>
 #include <string>
 

@@ -17,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "base/testing/processes.h"
 #include "runtime/bootstrap/job.h"
 
@@ -89,26 +90,25 @@ TEST(Launcher, ReportsWhatHappensInOrder) {
     exit 4)");
   options.first_rank = 3;
   options.job_ranks = 9;
-  auto launcher = Launcher::start(options);
-  ASSERT_TRUE(launcher.ok()) << launcher.error().message();
+  ASSERT_OK_AND_ASSIGN(auto launcher, Launcher::start(options));
   std::map<uint32_t, std::string> addresses;
   std::map<uint32_t, std::vector<RankEvent>> rest;
   while (true) {
-    std::optional<RankEvent> event = launcher->next(20);
+    std::optional<RankEvent> event = launcher.next(20);
     if (!event) break;
     if (event->kind == RankEvent::Kind::joined) {
       EXPECT_EQ(event->host, "here");
       addresses[event->rank] = event->address;
       if (addresses.size() < 2) continue;
       // The other ranks of the job would be on other hosts.
-      ASSERT_TRUE(launcher->send_ready(std::vector<std::string>(9, "address")).ok());
-      for (const uint32_t rank : {3U, 4U}) ASSERT_TRUE(launcher->send(rank, {{"go", rank}}).ok());
+      ASSERT_TRUE(launcher.send_ready(std::vector<std::string>(9, "address")).ok());
+      for (const uint32_t rank : {3U, 4U}) ASSERT_TRUE(launcher.send(rank, {{"go", rank}}).ok());
     } else {
       const uint32_t rank = event->rank;
       rest[rank].push_back(*std::move(event));
     }
   }
-  EXPECT_EQ(launcher->running(), 0U);
+  EXPECT_EQ(launcher.running(), 0U);
   EXPECT_EQ(addresses, (std::map<uint32_t, std::string>{{3, "\x03"}, {4, "\x04"}}));
   for (const uint32_t rank : {3U, 4U}) {
     const auto& events = rest[rank];
@@ -125,14 +125,13 @@ TEST(Launcher, ReportsWhatHappensInOrder) {
 TEST(Launcher, DestructionLeavesNothingBehind) {
   pid_t pid = 0;
   {
-    auto launcher = Launcher::start(scripted(1, "sleep 100"));
-    ASSERT_TRUE(launcher.ok());
-    const auto event = launcher->next(20);
+    ASSERT_OK_AND_ASSIGN(auto launcher, Launcher::start(scripted(1, "sleep 100")));
+    const auto event = launcher.next(20);
     ASSERT_TRUE(event && event->kind == RankEvent::Kind::joined);
-    auto message = launcher->next(0.01);
+    auto message = launcher.next(0.01);
     EXPECT_FALSE(message.has_value());
-    ASSERT_TRUE(launcher->send(0, {{"type", "ready"}}).ok());
-    pid = launcher->pid(0);
+    ASSERT_TRUE(launcher.send(0, {{"type", "ready"}}).ok());
+    pid = launcher.pid(0);
     EXPECT_TRUE(alive(pid));
   }
   EXPECT_TRUE(ends_within(pid, 5));
@@ -445,8 +444,7 @@ TEST(Job, RanksGetCoresOfTheirOwnWhileThereAreEnough) {
   other.bind = Bind::core;
   other.claims_folder = folder.path().string();
   {
-    const auto beside = Launcher::start(other);
-    ASSERT_TRUE(beside.ok());
+    ASSERT_OK_AND_ASSIGN(const auto beside, Launcher::start(other));
     EXPECT_EQ(cores_of_ranks(std::thread::hardware_concurrency(), Bind::core).back(), unbound[0]);
     EXPECT_NE(why_unbound.find("of which other jobs have"), std::string::npos) << why_unbound;
   }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <pmix.h>
-#include <string>
 #include <string_view>
 
 #include "base/result.h"

@@ -12,7 +12,7 @@ namespace stripline::bootstrap {
 namespace {
 
 constexpr size_t kPiece = size_t{32} << 10;
-constexpr size_t kMostUnderWay = size_t{256} << 10;
+constexpr size_t kMostInFlight = size_t{256} << 10;
 
 struct Pipe {
   UniqueFd from;
@@ -46,7 +46,7 @@ Result<OutputStream> OutputStream::open(std::string_view name, bool whole_lines)
   return stream;
 }
 
-int OutputStream::read_fd() const { return under_way_ < kMostUnderWay ? from_.get() : -1; }
+int OutputStream::read_fd() const { return in_flight_ < kMostInFlight ? from_.get() : -1; }
 
 std::string OutputStream::take() {
   std::string piece;
@@ -59,11 +59,11 @@ std::string OutputStream::take() {
   const size_t end = whole_lines_ ? begun_.rfind('\n') + 1 : begun_.size();
   piece = begun_.substr(0, end);
   begun_.erase(0, end);
-  under_way_ += piece.size();
+  in_flight_ += piece.size();
   return piece;
 }
 
-void OutputStream::taken(size_t bytes) { under_way_ -= std::min(bytes, under_way_); }
+void OutputStream::taken(size_t bytes) { in_flight_ -= std::min(bytes, in_flight_); }
 
 Result<InputStream> InputStream::open() {
   STRIPLINE_ASSIGN_OR_RETURN(Pipe pipe, make_pipe());

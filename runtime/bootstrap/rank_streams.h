@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -40,7 +39,7 @@ class OutputStream {
   UniqueFd to_;
   bool whole_lines_ = false;
   bool empty_ = false;
-  size_t under_way_ = 0;
+  size_t in_flight_ = 0;
   std::string begun_;  // of a line that has not ended
 };
 

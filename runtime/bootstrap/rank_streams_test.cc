@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "runtime/bootstrap/launcher_streams.h"
 
 namespace stripline::bootstrap {
@@ -22,76 +23,71 @@ std::string get(int fd, size_t bytes) {
 }
 
 TEST(RankStreams, OutputIsTakenAsItComesOrInWholeLines) {
-  auto any = OutputStream::open("out", false);
-  ASSERT_TRUE(any.ok());
-  EXPECT_EQ(any->take(), "");
-  EXPECT_TRUE(any->empty());
-  put(any->write_fd(), "one\ntwo");
-  EXPECT_EQ(any->take(), "one\ntwo");
-  EXPECT_FALSE(any->empty());
+  ASSERT_OK_AND_ASSIGN(auto any, OutputStream::open("out", false));
+  EXPECT_EQ(any.take(), "");
+  EXPECT_TRUE(any.empty());
+  put(any.write_fd(), "one\ntwo");
+  EXPECT_EQ(any.take(), "one\ntwo");
+  EXPECT_FALSE(any.empty());
 
-  auto lines = OutputStream::open("err", true);
-  ASSERT_TRUE(lines.ok());
-  put(lines->write_fd(), "one\ntw");
-  EXPECT_EQ(lines->take(), "one\n");
-  put(lines->write_fd(), "o\n");
-  EXPECT_EQ(lines->take(), "two\n");
+  ASSERT_OK_AND_ASSIGN(auto lines, OutputStream::open("err", true));
+  put(lines.write_fd(), "one\ntw");
+  EXPECT_EQ(lines.take(), "one\n");
+  put(lines.write_fd(), "o\n");
+  EXPECT_EQ(lines.take(), "two\n");
 }
 
-TEST(RankStreams, NoMoreOutputIsUnderWayThanTheLauncherTakes) {
-  auto stream = OutputStream::open("out", false);
-  ASSERT_TRUE(stream.ok());
+TEST(RankStreams, NoMoreOutputIsInFlightThanTheLauncherTakes) {
+  ASSERT_OK_AND_ASSIGN(auto stream, OutputStream::open("out", false));
   const std::string piece(32768, 'x');
-  size_t under_way = 0;
-  while (stream->read_fd() >= 0) {
-    put(stream->write_fd(), piece);
-    under_way += stream->take().size();
-    ASSERT_LE(under_way, size_t{1} << 20);
+  size_t in_flight = 0;
+  while (stream.read_fd() >= 0) {
+    put(stream.write_fd(), piece);
+    in_flight += stream.take().size();
+    ASSERT_LE(in_flight, size_t{1} << 20);
   }
-  put(stream->write_fd(), "more");
-  EXPECT_EQ(stream->take(), "");
-  EXPECT_FALSE(stream->empty());
-  stream->taken(1);
-  EXPECT_EQ(stream->take(), "more");
-  stream->close();
-  EXPECT_TRUE(stream->empty());
-  EXPECT_EQ(stream->read_fd(), -1);
+  put(stream.write_fd(), "more");
+  EXPECT_EQ(stream.take(), "");
+  EXPECT_FALSE(stream.empty());
+  stream.taken(1);
+  EXPECT_EQ(stream.take(), "more");
+  stream.close();
+  EXPECT_TRUE(stream.empty());
+  EXPECT_EQ(stream.read_fd(), -1);
 }
 
 TEST(RankStreams, InputIsAskedForPieceByPiece) {
-  auto stream = InputStream::open();
-  ASSERT_TRUE(stream.ok());
-  EXPECT_TRUE(stream->wants_more());
-  EXPECT_FALSE(stream->wants_more());
-  stream->give("given");
-  EXPECT_EQ(get(stream->read_end().get(), 10), "given");
-  EXPECT_TRUE(stream->wants_more());
+  ASSERT_OK_AND_ASSIGN(auto stream, InputStream::open());
+  EXPECT_TRUE(stream.wants_more());
+  EXPECT_FALSE(stream.wants_more());
+  stream.give("given");
+  EXPECT_EQ(get(stream.read_end().get(), 10), "given");
+  EXPECT_TRUE(stream.wants_more());
   // More than a pipe takes at once.
   const std::string large(100'000, 'x');
-  stream->give(large);
-  EXPECT_GE(stream->write_fd(), 0);
-  EXPECT_FALSE(stream->wants_more());
+  stream.give(large);
+  EXPECT_GE(stream.write_fd(), 0);
+  EXPECT_FALSE(stream.wants_more());
   size_t read = 0;
   while (read < large.size()) {
-    read += get(stream->read_end().get(), large.size()).size();
-    stream->flush();
+    read += get(stream.read_end().get(), large.size()).size();
+    stream.flush();
   }
-  EXPECT_EQ(stream->write_fd(), -1);
-  EXPECT_TRUE(stream->wants_more());
-  stream->give("");
-  EXPECT_EQ(get(stream->read_end().get(), 1), "");
-  EXPECT_FALSE(stream->wants_more());
+  EXPECT_EQ(stream.write_fd(), -1);
+  EXPECT_TRUE(stream.wants_more());
+  stream.give("");
+  EXPECT_EQ(get(stream.read_end().get(), 1), "");
+  EXPECT_FALSE(stream.wants_more());
 }
 
 TEST(RankStreams, InputThatNobodyReadsEnds) {
   ::signal(SIGPIPE, SIG_IGN);
-  auto stream = InputStream::open();
-  ASSERT_TRUE(stream.ok());
-  stream->read_end().reset();
-  EXPECT_TRUE(stream->wants_more());
-  stream->give("given");
-  EXPECT_EQ(stream->write_fd(), -1);
-  EXPECT_FALSE(stream->wants_more());
+  ASSERT_OK_AND_ASSIGN(auto stream, InputStream::open());
+  stream.read_end().reset();
+  EXPECT_TRUE(stream.wants_more());
+  stream.give("given");
+  EXPECT_EQ(stream.write_fd(), -1);
+  EXPECT_FALSE(stream.wants_more());
 }
 
 TEST(LauncherStreams, OwnersHearWhatWasWrittenOrDropped) {

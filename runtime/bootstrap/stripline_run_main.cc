@@ -155,13 +155,13 @@ void use_pushed_model(std::map<std::string, std::string>& environment) {
       pushed->name.c_str(), pushed->sha256.c_str());
 }
 
-/// WAY or WAY:N, with the ranks of a node.
-CLI::Validator same_node_way() {
+/// PATH or PATH:N, with the ranks of a node.
+CLI::Validator same_node_path() {
   return {[](std::string& text) {
-            std::string way = text.substr(0, text.find(':'));
-            const std::string wrong = one_of({"mapped", "cma", "network"})(way);
-            if (!wrong.empty() || way.size() == text.size()) return wrong;
-            std::string ranks = text.substr(way.size() + 1);
+            std::string path = text.substr(0, text.find(':'));
+            const std::string wrong = one_of({"mapped", "cma", "network"})(path);
+            if (!wrong.empty() || path.size() == text.size()) return wrong;
+            std::string ranks = text.substr(path.size() + 1);
             return whole_number(1, kMaxRanks)(ranks);
           },
           "{mapped, cma, network}[:N]"};
@@ -219,7 +219,7 @@ int main(int argc, char** argv) {
          "(copied by the kernel) or network (through the fabric; for measuring it); WAY:N takes "
          "every N ranks for a node by themselves; default: mapped")
       ->type_name("WAY[:N]")
-      ->check(same_node_way());
+      ->check(same_node_path());
   app.add_option("--tuning", tuning,
                  "Replace choices of the model, or defaults, to measure others: "
                  "NAME=VALUE,... (docs/programming.md, \"Models\")")

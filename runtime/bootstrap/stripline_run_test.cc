@@ -161,10 +161,10 @@ TEST(StriplineRun, LimitsOfOpenFilesAreRaisedOrRefuse) {
 
 TEST(StriplineRun, AThreadServesPeersWhereOneIsAskedForAndCanBe) {
   const std::vector<std::string> options = {"-n", "2", "--progress", "thread"};
-  for (const char* way : {"mapped", "network"}) {
-    auto with_way = options;
-    with_way.insert(with_way.end(), {"--same-node", way});
-    const Finished job = run(command(with_way, kTcp));
+  for (const char* path : {"mapped", "network"}) {
+    auto with_path = options;
+    with_path.insert(with_path.end(), {"--same-node", path});
+    const Finished job = run(command(with_path, kTcp));
     EXPECT_EQ(job.exit_code, kExitOk) << job.err;
     EXPECT_EQ(lines_with(job.out, "of 2, greeted by"), 2U) << job.out;
   }

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <random>
-#include <vector>
 
 #include <gtest/gtest.h>
 

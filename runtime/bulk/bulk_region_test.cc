@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <numeric>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,6 +16,7 @@
 #include <stripline/strict.h>
 #include <stripline/vis.h>
 
+#include "base/testing/assert_ok.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/bulk/engine.h"
 
@@ -57,9 +56,8 @@ class BulkRegion : public bootstrap::RanksTest {
 TEST_P(BulkRegion, PutsAreCompleteAtTheBarrierAndTheirSourcesFree) {
   on_ranks(3, [](Context& context) {
     constexpr size_t kCount = 1000;
-    const auto mine = context.new_symmetric_array<uint64_t>(kCount);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, (context.rank_me() + 1) % 3);
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(kCount));
+    const auto there = context.on_rank(mine, (context.rank_me() + 1) % 3);
     const rank_t previous = (context.rank_me() + 2) % 3;
     bulk_region region(context);
     for (uint64_t turn = 0; turn < 5; ++turn) {
@@ -68,7 +66,7 @@ TEST_P(BulkRegion, PutsAreCompleteAtTheBarrierAndTheirSourcesFree) {
       for (size_t i = 0; i < kCount; i += 100) memput(context, there + i, source.data() + i, 100);
       source.assign(kCount, 99);
       context.barrier();
-      const uint64_t* const here = context.local(*mine);
+      const uint64_t* const here = context.local(mine);
       EXPECT_EQ(Words(here, here + kCount), counted(kCount, 1000 * previous + turn));
     }
     if (defers(context)) {
@@ -81,9 +79,8 @@ TEST_P(BulkRegion, PutsAreCompleteAtTheBarrierAndTheirSourcesFree) {
 
 TEST_P(BulkRegion, OutsideOfARegionCallsAreCompleteWhenTheyReturn) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(8);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(8));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     const Words source = counted(8, context.rank_me());
     memput(context, there, source.data(), 8);
     Words back(8);
@@ -96,9 +93,8 @@ TEST_P(BulkRegion, OutsideOfARegionCallsAreCompleteWhenTheyReturn) {
 
 TEST_P(BulkRegion, TheEndOfARegionCompletesItsPuts) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(8);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(8));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     const Words source = counted(8, 7);
     {
       const bulk_region outer(context);
@@ -118,9 +114,8 @@ TEST_P(BulkRegion, TheEndOfARegionCompletesItsPuts) {
 // Whatever reads what a put stores gets it, and in their order puts to one place take effect.
 TEST_P(BulkRegion, ARankReadsWhatItHasStored) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(100);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(100));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     const bulk_region region(context);
     for (uint64_t turn = 1; turn <= 20; ++turn) {
       const Words first = counted(100, turn);
@@ -162,18 +157,17 @@ TEST_P(BulkRegion, ARankReadsWhatItHasStored) {
 TEST_P(BulkRegion, GetsAreMadeAhead) {
   on_ranks(3, [](Context& context) {
     constexpr size_t kCount = 600;
-    const auto mine = context.new_symmetric_array<uint64_t>(kCount);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(kCount));
     const rank_t next = (context.rank_me() + 1) % 3;
     const bulk_region region(context);
     constexpr uint64_t kTurns = 6;
     for (uint64_t turn = 0; turn < kTurns; ++turn) {
       const Words values = counted(kCount, 10000 * context.rank_me() + turn);
-      std::copy(values.begin(), values.end(), context.local(*mine));
+      std::copy(values.begin(), values.end(), context.local(mine));
       context.barrier();
       Words fetched(kCount);
       for (size_t i = 0; i < kCount; i += 200) {
-        memget(context, fetched.data() + i, context.on_rank(*mine, next) + i, 200);
+        memget(context, fetched.data() + i, context.on_rank(mine, next) + i, 200);
       }
       EXPECT_EQ(fetched, counted(kCount, 10000 * next + turn));
       context.barrier();
@@ -189,13 +183,12 @@ TEST_P(BulkRegion, GetsAreMadeAhead) {
 TEST_P(BulkRegion, ManyGetsAreMadeAheadInAWindow) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kCount = 300;
-    const auto mine = context.new_symmetric_array<uint64_t>(kCount * 16);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(kCount * 16));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     const bulk_region region(context, {.buffer_bytes = size_t{16} << 10});
     for (uint64_t turn = 0; turn < 4; ++turn) {
       const Words values = counted(kCount * 16, turn);
-      std::copy(values.begin(), values.end(), context.local(*mine));
+      std::copy(values.begin(), values.end(), context.local(mine));
       context.barrier();
       for (size_t i = 0; i < kCount; ++i) {
         const size_t at = 16 * (turn == 2 ? i ^ 1 : i);
@@ -215,9 +208,8 @@ TEST_P(BulkRegion, ManyGetsAreMadeAheadInAWindow) {
 // every other turn stores nothing.
 TEST_P(BulkRegion, WhatARankStoresIntoIsNotServedFromBefore) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(64);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(64));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     const atomic_domain<uint64_t> atomics(context);
     const bulk_region region(context);
     Words values(8);
@@ -368,13 +360,12 @@ TEST_P(BulkRegion, PutsAreCompleteBeforeAtomicOperationsInReach) {
 TEST_P(BulkRegion, LargePutsAreWaitedForUnlessTheirSourcesStay) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kCount = 5000;
-    const auto mine = context.new_symmetric_array<uint64_t>(kCount);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(kCount));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     const rank_t other = 1 - context.rank_me();
     const auto check = [&](uint64_t first) {
       context.barrier();
-      const uint64_t* const here = context.local(*mine);
+      const uint64_t* const here = context.local(mine);
       EXPECT_EQ(Words(here, here + kCount), counted(kCount, first + other));
       context.barrier();
     };
@@ -456,9 +447,8 @@ TEST_P(BulkRegion, ABurstIsOneTransferForEachRank) {
 // As if each were made where it stands.
 TEST_P(BulkRegion, WhatDependsOnABurstEndsItBefore) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(64);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(64));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     bulk_region region(context);
     for (int shape = 0; shape < 6; ++shape) {
       context.barrier();
@@ -500,7 +490,7 @@ TEST_P(BulkRegion, WhatDependsOnABurstEndsItBefore) {
         }
       }
       context.barrier();
-      const uint64_t* const here = context.local(*mine);
+      const uint64_t* const here = context.local(mine);
       switch (shape) {
         case 0:
           EXPECT_EQ(fetched, (Words{104, 105, 106, 107, 5, 5, 5, 5}));
@@ -584,27 +574,25 @@ TEST_P(BulkRegion, CopiesBetweenOtherRanksAllocateOnce) {
 // Memory that has been given back is not fetched ahead, whatever was fetched in earlier visits.
 TEST_P(BulkRegion, FreedMemoryIsNotRead) {
   on_ranks(2, [](Context& context) {
-    const auto stays = context.new_symmetric_array<uint64_t>(16);
-    ASSERT_TRUE(stays.ok());
+    ASSERT_OK_AND_ASSIGN(const auto stays, context.new_symmetric_array<uint64_t>(16));
     const rank_t other = 1 - context.rank_me();
     const bulk_region region(context);
     const auto visit = [&](const global_ptr<uint64_t>* also) {
       context.barrier();
       Words fetched(16);
-      memget(context, fetched.data(), context.on_rank(*stays, other), 16);
+      memget(context, fetched.data(), context.on_rank(stays, other), 16);
       if (also != nullptr) memget(context, fetched.data(), context.on_rank(*also, other), 16);
     };
     for (int turn = 0; turn < 3; ++turn) {
-      const auto goes = context.new_symmetric_array<uint64_t>(16);
-      ASSERT_TRUE(goes.ok());
-      visit(&*goes);
-      visit(&*goes);  // another one than the visit before made, but for the first turn
+      ASSERT_OK_AND_ASSIGN(const auto goes, context.new_symmetric_array<uint64_t>(16));
+      visit(&goes);
+      visit(&goes);  // another one than the visit before made, but for the first turn
       const uint64_t before = statistics(context).made_ahead;
-      visit(&*goes);
+      visit(&goes);
       if (defers(context)) {
         EXPECT_EQ(statistics(context).made_ahead, before + 2);
       }
-      context.delete_symmetric_array(*goes);
+      context.delete_symmetric_array(goes);
       const uint64_t freed = statistics(context).made_ahead;
       visit(nullptr);
       if (defers(context)) {
@@ -620,9 +608,8 @@ TEST_P(BulkRegion, HoldsForAWholeRun) {
   bootstrap::ThreadGroupOptions options = group_on(GetParam(), 2);
   options.context.bulk = true;
   on_ranks(options, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(8);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(8));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     for (uint64_t turn = 0; turn < 3; ++turn) {
       const Words source = counted(8, turn);
       memput(context, there, source.data(), 8);
@@ -644,9 +631,8 @@ TEST_P(BulkRegion, HoldsForAWholeRun) {
 TEST_P(BulkRegion, IsComparedWithTheProgramAsItIsWritten) {
   if (GetParam().clock != "virtual") return;
   on_ranks(group_on(GetParam(), 3), [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(1000);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, (context.rank_me() + 1) % 3);
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(1000));
+    const auto there = context.on_rank(mine, (context.rank_me() + 1) % 3);
     const bulk_region region(context);
     uint64_t deferred = 0;
     std::vector<uint64_t> of_visits;
@@ -672,9 +658,8 @@ TEST_P(BulkRegion, IsComparedWithTheProgramAsItIsWritten) {
 
 TEST_P(BulkRegion, IsNotComparedWhereItsOptionsSaySo) {
   on_ranks(group_on(GetParam(), 2), [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(1000);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(1000));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     const bulk_region region(context, {.self_check = false});
     for (uint64_t turn = 0; turn < 6; ++turn) {
       context.barrier();
@@ -695,9 +680,8 @@ TEST_P(BulkRegion, WaitsInDebugMode) {
   bootstrap::ThreadGroupOptions options = group_on(GetParam(), 2);
   options.context.debug = true;
   on_ranks(options, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(8);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(8));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     bulk_region region(context);
     const auto burst = region.aggregate();
     Words source = counted(8, 1);
@@ -713,14 +697,13 @@ TEST_P(BulkRegion, WaitsInDebugMode) {
 
 TEST_P(BulkRegion, IsOfNoEffectOnARankThatIsAlone) {
   on_ranks(1, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(8);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(8));
     const bulk_region region(context);
     const Words source = counted(8, 1);
-    memput(context, *mine, source.data(), 8);
+    memput(context, mine, source.data(), 8);
     context.barrier();
     Words back(8);
-    memget(context, back.data(), *mine, 8);
+    memget(context, back.data(), mine, 8);
     EXPECT_EQ(back, source);
     EXPECT_EQ(statistics(context).deferred_puts, 0U);
   });

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 
 #include <stripline/vis.h>
 
@@ -43,8 +42,6 @@ BulkEngine& BulkEngine::of(Context& context) {
   }
   return engine;
 }
-
-// --- regions -------------------------------------------------------------------------------------
 
 void BulkEngine::enter_region(const BulkOptions& options, CallSite site) {
   regions_.push_back(options);
@@ -89,8 +86,6 @@ void BulkEngine::end_burst() {
   flush();
   in_burst_ = false;
 }
-
-// --- calls ---------------------------------------------------------------------------------------
 
 void BulkEngine::check_memory(const rma::Call& call, const std::byte* memory, size_t bytes) const {
   if (memory != nullptr || bytes == 0) [[likely]]
@@ -193,8 +188,6 @@ future BulkEngine::begin_get(const rma::Call& call, std::byte* destination,
   return get;
 }
 
-// --- operations ----------------------------------------------------------------------------------
-
 // If it is over; its slot may have been swept (CompletionSlots::sweep()).
 bool BulkEngine::retire(const rma::SlotUse& use) {
   if (!state_.operations.is_over(use)) return false;
@@ -229,8 +222,6 @@ void BulkEngine::finish_source(const rma::SlotUse& use) {
   operations.messages().wait(
       [&] { return operations.is_over(use) || operations.source_free(use.slot); });
 }
-
-// --- puts ----------------------------------------------------------------------------------------
 
 bool BulkEngine::defers(size_t bytes, bool stays) const {
   const bool wanted = method_ == plan::BulkMethod::puts || method_ == plan::BulkMethod::both;
@@ -335,8 +326,6 @@ void BulkEngine::complete_all() {
   while (!puts_.empty()) finish(puts_.take_any().use);
 }
 
-// --- gets ----------------------------------------------------------------------------------------
-
 bool BulkEngine::serve(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
                        Laps& laps) {
   if (state_.operations.acquire_epoch() != epoch_) gets_.give_up();
@@ -383,8 +372,6 @@ void BulkEngine::take_back() {
   gets_.given_up().clear();
   ahead_.collect([this](const rma::SlotUse& use) { return retire(use); });
 }
-
-// --- bursts --------------------------------------------------------------------------------------
 
 bool BulkEngine::keep_in_burst(Aggregation::Direction direction, const Piece& piece) {
   if (!in_burst_) return false;
@@ -442,8 +429,6 @@ void BulkEngine::flush() {
   for (const rma::SlotUse& use : puts) finish_source(use);
 }
 
-// --- who else has to know ------------------------------------------------------------------------
-
 void BulkEngine::stored(rank_t rank, uint64_t offset, uint64_t bytes) {
   gets_.spoil(rank, offset, offset + bytes);
 }
@@ -483,8 +468,6 @@ void BulkEngine::frees(const rma::Call& /*call*/, uint64_t offset, uint64_t byte
   take_back();
   for (const auto& [place, phase] : phases_) forget(phase->gets, offset, offset + bytes);
 }
-
-// --- phases --------------------------------------------------------------------------------------
 
 Phase& BulkEngine::phase_of(CallSite site, bool at_barrier) {
   const auto place = std::pair(site.file, site.line);

@@ -19,7 +19,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "runtime/decide/run_guard.h"
 #include "runtime/decide/site.h"
@@ -109,7 +108,7 @@ class Execution {
   /// True if the guard of the run wants this one carried out as without a model, with all that it
   /// consists of. Where the guard of this site alone takes its baseline, what that consists of is
   /// as the model says: so it was predicted, and so it is compared.
-  bool is_baseline() const { return of_run_.way == RunGuard::Way::baseline; }
+  bool is_baseline() const { return of_run_.method == RunGuard::Method::baseline; }
   /// True if it is carried out by an arm that is not in use, to compare.
   bool is_check() const { return timed_ && turn_.check; }
   /// What counts begins now, rather than with begin().
@@ -193,7 +192,7 @@ class Execution {
     Race& race = site_->race();
     if (of_run_.demoted) race.demote();
     if (race.in_use() != kBaseline) run_guard.differs(race.baseline_excess_s(), race.used_s());
-    if (of_run_.way == RunGuard::Way::baseline) return kBaseline;
+    if (of_run_.method == RunGuard::Method::baseline) return kBaseline;
     return judges_itself && !of_run_.check ? take_turn() : race.in_use();
   }
 

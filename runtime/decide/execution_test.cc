@@ -10,7 +10,7 @@
 #include <stripline/context.h>
 
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
-#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::decide {
@@ -81,11 +81,10 @@ void on_one_rank(const Body& body, const std::string& trace = "off") {
   auto group =
       bootstrap::group_on({"", "emulated:opteron-vapi,compute=none,jitter=off", "virtual"}, 1);
   group.context.trace = trace;
-  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+  bootstrap::on_ranks(group, [&](Context& context) {
     ASSERT_TRUE(context.state().use_model(std::make_shared<model::TunedModel>()).ok());
     body(context);
   });
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST(Execution, PlansAgainByWhatWasMeasured) {
@@ -181,7 +180,7 @@ TEST(Execution, TakesWhatFits) {
 
 // An execution within another one of the site is not compared with the whole, and leaves the plan
 // that is in use around it.
-TEST(Execution, WithinItselfGoesTheSameWay) {
+TEST(Execution, WithinItselfTakesTheSameMethod) {
   on_one_rank([](Context& context) {
     Mechanism outer(context);
     ToySite site;

@@ -1,6 +1,5 @@
 #include "runtime/decide/group_execution.h"
 
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -8,7 +7,7 @@
 #include <stripline/context.h>
 
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
-#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::decide {
@@ -32,11 +31,10 @@ template <typename Body>
 void on_one_rank(const Body& body) {
   auto group =
       bootstrap::group_on({"", "emulated:opteron-vapi,compute=none,jitter=off", "virtual"}, 1);
-  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+  bootstrap::on_ranks(group, [&](Context& context) {
     ASSERT_TRUE(context.state().use_model(std::make_shared<model::TunedModel>()).ok());
     body(context, context.state().mechanisms.instruments());
   });
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 const auto kAnyPlan = [](const Method&) { return true; };

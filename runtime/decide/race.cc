@@ -44,13 +44,13 @@ void Race::compare(Arm holder, Arm challenger, bool same) {
   tuned_ = baseline_holds ? challenger : holder;
   other_ = baseline_holds ? holder : challenger;
   guard_.restart(baseline_holds || of_ == Of::turns ? of_ : Of::site,
-                 baseline_holds ? Way::baseline : Way::tuned, same);
+                 baseline_holds ? Method::baseline : Method::tuned, same);
   tell_guard();
 }
 
 void Race::tell_guard() {
   guard_.expect(forecasts_.at(tuned_), forecasts_.at(other_));
-  if (other_ == kBaseline) guard_.remember(Way::baseline, baseline_before_s_);
+  if (other_ == kBaseline) guard_.remember(Method::baseline, baseline_before_s_);
 }
 
 void Race::expect(std::span<const plan::Guard::Forecast> forecasts, double baseline_before_s) {
@@ -61,15 +61,13 @@ void Race::expect(std::span<const plan::Guard::Forecast> forecasts, double basel
 
 Race::Turn Race::next() {
   // No one waits for an arm that is not tried.
-  if (!decided_ && guard_.is_beyond_doubt()) {
-    settle(std::log(kHopeless));
-  }
+  if (!decided_ && guard_.is_beyond_doubt()) settle(std::log(kHopeless));
   const plan::Guard::Turn turn = guard_.next();
-  return {turn.way == Way::tuned ? tuned_ : other_, turn.check, turn.settles, turn.last};
+  return {turn.method == Method::tuned ? tuned_ : other_, turn.check, turn.settles, turn.last};
 }
 
 plan::Guard::Turn Race::of_guard(const Turn& turn) const {
-  return {.way = turn.arm == tuned_ ? Way::tuned : Way::baseline,
+  return {.method = turn.arm == tuned_ ? Method::tuned : Method::baseline,
           .check = turn.check,
           .settles = turn.settles,
           .last = turn.last};

@@ -63,7 +63,7 @@ class Race {
   void share_budget(uint32_t ranks) { guard_.share_budget(ranks); }
 
   bool has_rivals() const { return arms_ > 1; }
-  Arm in_use() const { return guard_.in_use() == Way::tuned ? tuned_ : other_; }
+  Arm in_use() const { return guard_.in_use() == Method::tuned ? tuned_ : other_; }
 
   /// How the next execution is to be carried out; only if there are rivals.
   Turn next();
@@ -89,7 +89,7 @@ class Race {
   void add_to(Savings& savings) const;
 
  private:
-  using Way = plan::Guard::Way;
+  using Method = plan::Guard::Method;
 
   plan::Guard::Turn of_guard(const Turn& turn) const;
   void compare(Arm holder, Arm challenger, bool same = false);

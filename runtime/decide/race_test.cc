@@ -55,7 +55,7 @@ TEST(Race, OfTwoIsAGuard) {
   const plan::Guard::Forecast baseline = plan::Guard::baseline_forecast(0.95, 1, 0.02);
   for (const bool tie : {false, true}) {
     plan::Guard guard(tie ? plan::Guard::Of::tie : plan::Guard::Of::site,
-                      tie ? plan::Guard::Way::baseline : plan::Guard::Way::tuned);
+                      tie ? plan::Guard::Method::baseline : plan::Guard::Method::tuned);
     guard.expect(tuned, baseline);
     Race race;
     race.start(2, tie ? kBaseline : Arm{1}, tie ? Race::Of::tie : Race::Of::site);
@@ -64,7 +64,7 @@ TEST(Race, OfTwoIsAGuard) {
     for (int i = 0; i < 5000; ++i) {
       const plan::Guard::Turn expected = guard.next();
       const Race::Turn turn = race.next();
-      ASSERT_EQ(turn.arm, expected.way == plan::Guard::Way::tuned ? 1 : 0) << i;
+      ASSERT_EQ(turn.arm, expected.method == plan::Guard::Method::tuned ? 1 : 0) << i;
       ASSERT_EQ(turn.check, expected.check) << i;
       const double s =
           (turn.arm == 1 ? 0.9 : 1.0) * std::exp(std::normal_distribution<>(0, 0.01)(random));

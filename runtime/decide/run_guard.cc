@@ -56,7 +56,7 @@ void RunGuard::enter(const CallRhythm& rhythm, const Regards& regards) {
       phases_.erase(phases_.begin());
     }
     phases_.push_back(
-        {rhythm.anchor(), regards, plan::Guard(plan::Guard::Of::site, turn_.way), {}});
+        {rhythm.anchor(), regards, plan::Guard(plan::Guard::Of::site, turn_.method), {}});
   }
   in_phase_ = true;
   regards_ = regards;
@@ -97,7 +97,7 @@ void RunGuard::end_iteration() {
   phase.turn = {phase.guard.in_use()};
   if (phase.iterations++ >= kFirstIterations) phase.turn = phase.guard.next();
   if (!timed_) phase.turn = {phase.guard.in_use()};
-  turn_ = {phase.turn.way, phase.turn.check, phase.guard.is_demoted()};
+  turn_ = {phase.turn.method, phase.turn.check, phase.guard.is_demoted()};
 }
 
 // The one that is over, if both its ends are known, and begins to time the next one.
@@ -110,7 +110,7 @@ void RunGuard::time_iteration(Phase& phase, bool whole) {
   const double now_s = now_s_();
   const double seconds = now_s - std::exchange(begun_s_, now_s);
   if (!was_timed || !whole) return;
-  const bool tuned = phase.guard.in_use() == Way::tuned;
+  const bool tuned = phase.guard.in_use() == Method::tuned;
   const double ratio = std::max(tuned ? excess_s : -excess_s, 0.0) / std::max(seconds, expected_s);
   const double steps =
       std::ceil(std::log2(std::max(ratio / kLeastExcess, 1.0)) / std::log2(kExcessStep));

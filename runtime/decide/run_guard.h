@@ -38,7 +38,7 @@ namespace stripline::decide {
 
 class RunGuard {
  public:
-  using Way = plan::Guard::Way;
+  using Method = plan::Guard::Method;
 
   /// Iterations of a new kind that are not judged.
   static constexpr uint32_t kFirstIterations = 6;
@@ -63,8 +63,8 @@ class RunGuard {
 
   /// How a call is to be carried out.
   struct Turn {
-    Way way = Way::tuned;
-    /// False: with Way::tuned a site does what its own guard has in use, which may check.
+    Method method = Method::tuned;
+    /// False: with Method::tuned a site does what its own guard has in use, which may check.
     bool check = false;
     /// The baseline is carried out, for good.
     bool demoted = false;

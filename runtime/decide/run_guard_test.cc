@@ -14,7 +14,7 @@
 namespace stripline::decide {
 namespace {
 
-using Way = RunGuard::Way;
+using Method = RunGuard::Method;
 
 // A program whose calls take longer in one mode than in the other, on a clock of its own.
 class Program {
@@ -31,10 +31,10 @@ class Program {
   void make(char call, double tuned_s, double simple_s) {
     const RunGuard::Turn turn = guard_.report({hash_of(call), 1, 64});
     if (differs_) guard_.differs(expected_, 1);
-    ++(turn.way == Way::tuned ? tuned_ : simple_);
-    decided_ += turn.way == Way::tuned && !turn.check ? 1 : 0;
+    ++(turn.method == Method::tuned ? tuned_ : simple_);
+    decided_ += turn.method == Method::tuned && !turn.check ? 1 : 0;
     demoted_ = turn.demoted;
-    const double expected_s = turn.way == Way::tuned ? tuned_s : simple_s;
+    const double expected_s = turn.method == Method::tuned ? tuned_s : simple_s;
     expected_s_ += expected_s;
     double actual_s = expected_s * std::exp(std::normal_distribution<>(0, noise_)(random_));
     if (noise_ > 0 && std::uniform_real_distribution<>()(random_) < 0.01) actual_s *= 5;
@@ -104,7 +104,7 @@ TEST(RunGuard, KeepsAGoodModel) {
   }
 }
 
-TEST(RunGuard, LosesNothingBetweenWaysThatAreEqual) {
+TEST(RunGuard, LosesNothingBetweenMethodsThatAreEqual) {
   Program program(0.02);
   program.run("abc", 2000, 1, 1.002);
   program.clear();
@@ -280,7 +280,7 @@ size_t first_check(size_t calls, const Make& make) {
   double now_s = 0;
   RunGuard guard([&now_s] { return now_s; });
   for (size_t i = 0; i < calls; ++i) {
-    if (guard.report(make(i)).way == Way::baseline) return i;
+    if (guard.report(make(i)).method == Method::baseline) return i;
     guard.differs(0.01, 1);
     ++now_s;
   }
@@ -316,17 +316,17 @@ TEST(RunGuard, TakesNoNoticeOfPlacesWithoutOrder) {
 }
 
 // What an iteration has begun may be waited for in the next one.
-TEST(RunGuard, CountsNoIterationThatPaysForTheOtherWay) {
+TEST(RunGuard, CountsNoIterationThatPaysForTheOtherMethod) {
   double now_s = 0;
   RunGuard guard([&now_s] { return now_s; });
-  Way before = Way::tuned;
+  Method before = Method::tuned;
   int tuned = 0;
   for (int i = 0; i < 2000; ++i) {
-    const Way way = guard.report({hash_of('a'), 1, 64}).way;
+    const Method method = guard.report({hash_of('a'), 1, 64}).method;
     guard.differs({}, 1);
-    now_s += before == Way::tuned ? 1.5 : 1;
-    before = way;
-    tuned += i >= 1000 && way == Way::tuned ? 1 : 0;
+    now_s += before == Method::tuned ? 1.5 : 1;
+    before = method;
+    tuned += i >= 1000 && method == Method::tuned ? 1 : 0;
   }
   EXPECT_EQ(tuned, 0);
 }
@@ -351,7 +351,7 @@ TEST(RunGuard, FallsBackToWhatIsDone) {
     const RunGuard::Turn turn = guard.report({hash_of(i % 3), i, 64});
     guard.differs(0.01, 1);
     ++now_s;
-    simple = simple || turn.way == Way::baseline;
+    simple = simple || turn.method == Method::baseline;
   }
   EXPECT_TRUE(simple);
 }

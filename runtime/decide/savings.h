@@ -35,7 +35,7 @@ struct Savings {
     squared_error += balance.error_s * balance.error_s;
     sites += 1;
     checks += guard.checks();
-    demoted += guard.in_use() == plan::Guard::Way::baseline ? 1 : 0;
+    demoted += guard.in_use() == plan::Guard::Method::baseline ? 1 : 0;
   }
 };
 

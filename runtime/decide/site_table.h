@@ -53,13 +53,15 @@ class SiteTable {
  private:
   // A power of two. Dozens of sites seldom displace each other.
   static constexpr size_t kPlaces = 512;
-  static constexpr size_t kWays = 4;  // places of a hash
+  static constexpr size_t kAssociativity = 4;  // places of a hash
 
-  static size_t base_of(uint64_t hash) { return (hash & (kPlaces / kWays - 1)) * kWays; }
+  static size_t base_of(uint64_t hash) {
+    return (hash & (kPlaces / kAssociativity - 1)) * kAssociativity;
+  }
 
   Entry* find(const Key& key, uint64_t hash) {
     const size_t base = base_of(hash);
-    for (size_t place = base; place < base + kWays; ++place) {
+    for (size_t place = base; place < base + kAssociativity; ++place) {
       Entry* const entry = entries_[place].get();
       if (hashes_[place] == hash && entry != nullptr && entry->key == key) return entry;
     }
@@ -68,7 +70,8 @@ class SiteTable {
 
   Entry& insert(const Key& key, uint64_t hash) {
     const size_t base = base_of(hash);
-    const auto oldest = std::min_element(stamps_.begin() + base, stamps_.begin() + base + kWays);
+    const auto oldest =
+        std::min_element(stamps_.begin() + base, stamps_.begin() + base + kAssociativity);
     const auto place = static_cast<size_t>(oldest - stamps_.begin());
     std::unique_ptr<Entry>& entry = entries_[place];
     std::erase_if(displaced_, [](const auto& one) { return one->users == 0; });

@@ -1,7 +1,5 @@
 #include "runtime/decide/site_table.h"
 
-#include <vector>
-
 #include <gtest/gtest.h>
 
 #include "base/random.h"

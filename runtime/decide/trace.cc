@@ -1,7 +1,6 @@
 #include "runtime/decide/trace.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 

@@ -14,7 +14,7 @@
 #include "optimizer/plan/fine_mechanism.h"
 #include "optimizer/plan/path_fixture.h"
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
-#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::decide {
@@ -67,11 +67,10 @@ void with_a_place(const Body& body, bool guard = true) {
   auto group =
       bootstrap::group_on({"", "emulated:opteron-vapi,compute=none,jitter=off", "virtual"}, 1);
   group.context.guard = guard;
-  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+  bootstrap::on_ranks(group, [&](Context& context) {
     VisitedPlace place(context);
     body(place);
   });
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 // A model says nothing of a single read but that it takes as long by either method.

@@ -20,8 +20,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include <stripline/atomic_operation.h>
 #include <stripline/work.h>
@@ -261,7 +259,7 @@ class Fabric : public Injector {
   virtual std::span<std::byte> reachable_segment(Rank target) = 0;
 
   /// How operations of this rank reach another one; of itself: mapped. Constant after connect().
-  virtual SameNode way(Rank target) const = 0;
+  virtual SameNode path(Rank target) const = 0;
 
   /// Where a rank's node is in the network. Constant after connect(). Not on the hot path.
   virtual NetworkPlace place(Rank rank) const = 0;

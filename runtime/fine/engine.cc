@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstring>
 #include <span>
-#include <string>
 #include <utility>
 
 #include <stripline/vis.h>
@@ -54,8 +53,6 @@ FineEngine& FineEngine::of(Context& context) {
   }
   return engine;
 }
-
-// --- regions -------------------------------------------------------------------------------------
 
 detail::FineEntry FineEngine::enter(const FineOptions& options, CallSite site) {
   const auto inside = state_.exclusive();
@@ -150,8 +147,6 @@ void FineEngine::give_up() {
   ++epoch_;
   cache_.forget_idle();
 }
-
-// --- reads ---------------------------------------------------------------------------------------
 
 // A read is checked and counted, and what this rank has written there is sent before it.
 bulk::Laps FineEngine::begin_read(const rma::Call& call, rank_t rank, uint64_t begin,
@@ -463,8 +458,6 @@ void FineEngine::issue() {
   send_reads();
 }
 
-// --- writes --------------------------------------------------------------------------------------
-
 void FineEngine::write(const rma::Call& call, const std::byte* source,
                        global_ptr<std::byte> destination, size_t bytes) {
   const auto inside = state_.exclusive();
@@ -525,8 +518,6 @@ void FineEngine::put_and_wait(const rma::Call& call, const std::byte* source,
   ++statistics_.puts;
   ++tally_.puts;
 }
-
-// --- who else has to know ------------------------------------------------------------------------
 
 // What is held back will be read after the store. What was to be read before it is here, but where
 // the store is not this rank's to order.

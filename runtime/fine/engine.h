@@ -23,7 +23,6 @@
 #include <deque>
 #include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <stripline/fine.h>

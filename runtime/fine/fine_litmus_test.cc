@@ -66,96 +66,93 @@ class FineLitmus : public bootstrap::RanksTest {
     });
     return times;
   }
+  static void never(const Writer& writer, const Reader& reader) {
+    EXPECT_EQ(times_seen(writer, reader), 0U);
+  }
 };
 
 TEST_P(FineLitmus, AStrictFlag) {
-  EXPECT_EQ(times_seen(
-                [](const FineRound& at) {
-                  at.write(at.x, at.now);
-                  strict_write(at.ctx, at.now, at.y);
-                },
-                [](const FineRound& at) {
-                  at.delay();
-                  const bool sees_y = strict_read(at.ctx, at.y) == at.now;
-                  return at.fine.read(at.x) != at.now && sees_y;
-                }),
-            0U);
+  never(
+      [](const FineRound& at) {
+        at.write(at.x, at.now);
+        strict_write(at.ctx, at.now, at.y);
+      },
+      [](const FineRound& at) {
+        at.delay();
+        const bool sees_y = strict_read(at.ctx, at.y) == at.now;
+        return at.fine.read(at.x) != at.now && sees_y;
+      });
 }
 
 TEST_P(FineLitmus, APutThatIsWaitedFor) {
-  EXPECT_EQ(times_seen(
-                [](const FineRound& at) {
-                  at.write(at.x, at.now);
-                  at.ctx.rput(at.now, at.y);
-                },
-                [](const FineRound& at) {
-                  at.delay();
-                  const bool sees_y = strict_read(at.ctx, at.y) == at.now;
-                  return at.fine.read(at.x) != at.now && sees_y;
-                }),
-            0U);
+  never(
+      [](const FineRound& at) {
+        at.write(at.x, at.now);
+        at.ctx.rput(at.now, at.y);
+      },
+      [](const FineRound& at) {
+        at.delay();
+        const bool sees_y = strict_read(at.ctx, at.y) == at.now;
+        return at.fine.read(at.x) != at.now && sees_y;
+      });
 }
 
 TEST_P(FineLitmus, ASignal) {
-  EXPECT_EQ(times_seen(
-                [](const FineRound& at) {
-                  at.write(at.x, at.now);
-                  at.ctx.rput_signal<uint64_t>(nullptr, at.y, 0, at.y, at.now).wait();
-                },
-                [](const FineRound& at) {
-                  at.ctx.wait_signal(at.y, at.now);
-                  return at.fine.read(at.x) != at.now;
-                }),
-            0U);
+  never(
+      [](const FineRound& at) {
+        at.write(at.x, at.now);
+        at.ctx.rput_signal<uint64_t>(nullptr, at.y, 0, at.y, at.now).wait();
+      },
+      [](const FineRound& at) {
+        at.ctx.wait_signal(at.y, at.now);
+        return at.fine.read(at.x) != at.now;
+      });
 }
 
 TEST_P(FineLitmus, AnAtomicOperation) {
-  EXPECT_EQ(times_seen(
-                [](const FineRound& at) {
-                  at.write(at.x, at.now);
-                  at.atomics.add(at.y, uint64_t{1}).wait();
-                },
-                [](const FineRound& at) {
-                  at.delay();
-                  uint64_t y = 0;
-                  at.atomics.load(at.y, &y).wait();
-                  at.ctx.progress();  // by which it learns of changes
-                  return at.fine.read(at.x) != at.now && y == at.now;
-                }),
-            0U);
+  never(
+      [](const FineRound& at) {
+        at.write(at.x, at.now);
+        at.atomics.add(at.y, uint64_t{1}).wait();
+      },
+      [](const FineRound& at) {
+        at.delay();
+        uint64_t y = 0;
+        at.atomics.load(at.y, &y).wait();
+        at.ctx.progress();  // by which it learns of changes
+        return at.fine.read(at.x) != at.now && y == at.now;
+      });
 }
 
 // Two writes of a rank to one place take effect in their order, though one alone may be sent.
 TEST_P(FineLitmus, CoherenceOfWrites) {
-  EXPECT_EQ(times_seen(
-                [](const FineRound& at) {
-                  at.write(at.x, 2 * at.now);
-                  at.write(at.x + 1, at.now);
-                  at.write(at.x + 5, at.now);  // which sends the others
-                  at.write(at.x, 2 * at.now + 1);
-                },
-                [](const FineRound& at) {
-                  at.delay();
-                  const uint64_t first = strict_read(at.ctx, at.x);
-                  return strict_read(at.ctx, at.x) < first;
-                }),
-            0U);
+  never(
+      [](const FineRound& at) {
+        at.write(at.x, 2 * at.now);
+        at.write(at.x + 1, at.now);
+        at.write(at.x + 5, at.now);  // which sends the others
+        at.write(at.x, 2 * at.now + 1);
+      },
+      [](const FineRound& at) {
+        at.delay();
+        const uint64_t first = strict_read(at.ctx, at.x);
+        return strict_read(at.ctx, at.x) < first;
+      });
 }
 
 // Nothing is written that the program does not write, however near writes are.
 TEST_P(FineLitmus, WhatLiesBetweenWritesIsAnothersToWrite) {
-  EXPECT_EQ(times_seen(
-                [](const FineRound& at) {
-                  at.write(at.x + 2, at.now);
-                  at.write(at.x + 4, at.now);
-                },
-                [](const FineRound& at) {
-                  at.write(at.x + 3, at.now);
-                  at.delay();
-                  at.ctx.fence();
-                  return strict_read(at.ctx, at.x + 3) != at.now;
-                }),
-            0U);
+  never(
+      [](const FineRound& at) {
+        at.write(at.x + 2, at.now);
+        at.write(at.x + 4, at.now);
+      },
+      [](const FineRound& at) {
+        at.write(at.x + 3, at.now);
+        at.delay();
+        at.ctx.fence();
+        return strict_read(at.ctx, at.x + 3) != at.now;
+      });
 }
 
 // The one thing that programs must mind of reads: what is kept is older than what the rank has

@@ -26,13 +26,13 @@
 namespace stripline::detail {
 namespace {
 
+using gathers::Delivery;
 using gathers::FetchedBy;
 using gathers::FetchSource;
 using gathers::Incoming;
 using gathers::Outgoing;
 using gathers::OwnerReads;
 using gathers::Schedule;
-using gathers::Way;
 using rma::Landing;
 
 class Gather final : public GatherCore, public gathers::GatherState::Plan {
@@ -46,7 +46,7 @@ class Gather final : public GatherCore, public gathers::GatherState::Plan {
   size_t groups() const override { return schedule_.inspection.owners.size(); }
   GatherGroup group(size_t number) const override;
   std::optional<GatherGroup> next(CallSite site) override {
-    if (!under_way_) return std::nullopt;
+    if (!in_progress_) return std::nullopt;
     return by_ring_ ? next_of_ring(site) : next_to_arrive(site);
   }
   void wait(CallSite site) override;
@@ -95,7 +95,7 @@ class Gather final : public GatherCore, public gathers::GatherState::Plan {
     return out.fetched && !(out.compared && is_baseline_);
   }
   bool is_sent(const Incoming& in) const {
-    return in.way == Way::sent || (in.compared && is_baseline_);
+    return in.delivery == Delivery::sent || (in.compared && is_baseline_);
   }
   void take_places(Outgoing& out) const;
   void give_credits(bool last, CallSite site);
@@ -116,7 +116,7 @@ class Gather final : public GatherCore, public gathers::GatherState::Plan {
   std::vector<const std::byte*> values_;  // by group and vector: where elements of number 0 are
   uint64_t round_ = 0;                    // of the gather in progress, or of the next one
   uint64_t received_round_ = 0;
-  bool under_way_ = false;
+  bool in_progress_ = false;
   bool released_ = false;
   const bool ordered_;
   const bool by_ring_;        // nothing needs to be looked after before all is here
@@ -165,7 +165,7 @@ Gather::~Gather() {
 
 void Gather::end() {
   const CallSite site = CallSite::current();
-  if (under_way_) wait(site);
+  if (in_progress_) wait(site);
   release(site);
   for (const Outgoing& out : schedule_.outgoing) await_credit(out, round_, site);
   for (const Outgoing& out : schedule_.outgoing) out.sender.wait(site);
@@ -186,7 +186,7 @@ void Gather::await_credit(const Outgoing& out, uint64_t rounds, CallSite site) {
 void Gather::release(CallSite site) {
   if (released_) return;
   released_ = true;
-  if (under_way_) wait(site);
+  if (in_progress_) wait(site);
   if (round_ > 0) give_credits(true, site);
 }
 
@@ -211,7 +211,7 @@ void Gather::check(const GatherShape& shape, CallSite site) const {
 
 void Gather::start(std::span<const std::byte* const> own, CallSite site) {
   life_->check({"GatherPlan::start", site});
-  if (under_way_) {
+  if (in_progress_) {
     refuse("GatherPlan::start", site,
            "while a gather of this plan is in progress; wait() comes first");
   }
@@ -225,7 +225,7 @@ void Gather::start(std::span<const std::byte* const> own, CallSite site) {
   if (in_step_ && in_step_->decides()) begun_s_ = context_.state().job.fabric().now_s();
   if (is_baseline_) ++schedule_.statistics.as_without_model;
   if (round_ > 0) give_credits(false, site);
-  under_way_ = true;
+  in_progress_ = true;
   released_ = false;
   received_round_ = round_;
   taken_of_ring_ = 0;
@@ -316,7 +316,7 @@ GatherGroup Gather::group(size_t number) const {
 
 // Raised when the elements are there, or when they may be fetched.
 uint64_t& Gather::flag_of(const Incoming& in) const {
-  const Landing& at = in.way == Way::shared ? in.there : in.landing;
+  const Landing& at = in.delivery == Delivery::shared ? in.there : in.landing;
   return *context_.local(at.flag(round_));
 }
 
@@ -327,7 +327,7 @@ bool Gather::fetch(Incoming& in, CallSite site) {
   };
   std::byte* const to = context_.local(in.landing.place(round_));
   Work* const work = context_.state().job.fabric().work();
-  if (in.way == Way::shared) {
+  if (in.delivery == Delivery::shared) {
     const std::array<const std::byte*, 1> from = {context_.local(in.there.place(round_))};
     gathers::pack(in.selection(), from, element_bytes_ * vectors_, to, work);
     return true;
@@ -440,7 +440,7 @@ std::optional<GatherGroup> Gather::next_to_arrive(CallSite site) {
       pass_on(*came, true, site);
       if (!came->others_here) continue;
     } else {
-      if (came->way != Way::shared) {
+      if (came->delivery != Delivery::shared) {
         context_.wait_signal(came->landing.flag(round_), Landing::value_of(round_), site);
       }
       if (!is_sent(*came) && !fetch(*came, site)) continue;
@@ -453,7 +453,7 @@ std::optional<GatherGroup> Gather::next_to_arrive(CallSite site) {
 }
 
 void Gather::wait(CallSite site) {
-  if (!under_way_) return;
+  if (!in_progress_) return;
   if (!schedule_.in_order) {
     while (next(site)) {
     }
@@ -473,7 +473,7 @@ void Gather::wait(CallSite site) {
     note(*context_.state().mechanisms.instruments().trace, site);
   }
   ++round_;
-  under_way_ = false;
+  in_progress_ = false;
   context_.state().mechanisms.arrays_in_use().remove(this);
   if (!in_step_) return;
   const double seconds = in_step_->decides() ? context_.state().job.fabric().now_s() - begun_s_ : 0;

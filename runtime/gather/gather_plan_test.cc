@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -19,6 +18,7 @@
 #include <stripline/sparse_matrix.h>
 #include <stripline/team.h>
 
+#include "base/testing/assert_ok.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/gather/testing/gather_fixtures.h"
 
@@ -42,9 +42,8 @@ struct Case {
 
 template <typename T, typename Layout>
 void gather_and_compare(Context& context, shared_array<T, Layout>& x, const Case& one) {
-  auto made = GatherPlan<T>::create(x, one.index, one.options);
-  ASSERT_TRUE(made.ok()) << made.error().message();
-  GatherPlan<T> plan = std::move(*made);
+  ASSERT_OK_AND_ASSIGN(auto made, GatherPlan<T>::create(x, one.index, one.options));
+  GatherPlan<T> plan = std::move(made);
   ASSERT_EQ(plan.size(), one.index.size());
   for (uint32_t round = 0; round < one.rounds; ++round) {
     gathers::fill(x, round);
@@ -95,7 +94,7 @@ TEST_P(Gather, RandomIndexSetsOfAllLayouts) {
   }
 }
 
-TEST_P(Gather, OwnersOfOneWayReadersDoNotRunAway) {
+TEST_P(Gather, AnOwnerThatReadsNothingDoesNotRunAheadOfItsReaders) {
   // Rank 0 is read by all and reads nothing: nothing but credits holds it back.
   on_ranks(4, [](Context& context) {
     auto x = shared_array<uint64_t, block_cyclic<>>::create(context, 400, blocked(400, 4));
@@ -171,17 +170,15 @@ TEST_P(Gather, AscendingIndicesOfWholeRangesAreToldAsIntervals) {
           one.index.insert(one.index.end(), 1 + i % 2, i);
         }
         gather_and_compare(context, *x, one);
-        auto plan = GatherPlan<uint64_t>::create(*x, one.index);
-        ASSERT_TRUE(plan.ok());
-        EXPECT_EQ(plan->statistics().elements_told, 0U);
-        EXPECT_EQ(plan->statistics().bound_owners, plan->statistics().owners);
+        ASSERT_OK_AND_ASSIGN(auto plan, GatherPlan<uint64_t>::create(*x, one.index));
+        EXPECT_EQ(plan.statistics().elements_told, 0U);
+        EXPECT_EQ(plan.statistics().bound_owners, plan.statistics().owners);
         // With gaps, that are sent as well, by force.
         std::erase_if(one.index, [](uint64_t i) { return i % 3 == 1; });
         one.options.method = GatherMethod::bound;
         gather_and_compare(context, *x, one);
-        auto forced = GatherPlan<uint64_t>::create(*x, one.index, one.options);
-        ASSERT_TRUE(forced.ok());
-        EXPECT_EQ(forced->statistics().elements_told, 0U);
+        ASSERT_OK_AND_ASSIGN(auto forced, GatherPlan<uint64_t>::create(*x, one.index, one.options));
+        EXPECT_EQ(forced.statistics().elements_told, 0U);
         context.barrier();
       };
       of_layout(blocked(400, ranks));
@@ -194,18 +191,17 @@ TEST_P(Gather, AscendingIndicesOfWholeRangesAreToldAsIntervals) {
 TEST_P(Gather, CachedOnesAreInspectedAgainWhenAnIndexChanges) {
   on_ranks(3, [](Context& context) {
     using Array = shared_array<uint64_t, cyclic>;
-    auto x = Array::create(context, 90);
-    ASSERT_TRUE(x.ok());
+    ASSERT_OK_AND_ASSIGN(auto x, Array::create(context, 90));
     CachedGather<uint64_t> by_index;
     CachedGather<uint64_t> by_version;
     std::vector<uint64_t> index = random_index(90, 60, context.rank_me());
     for (uint32_t round = 0; round < 9; ++round) {
-      gathers::fill(*x, round);
+      gathers::fill(x, round);
       if (round % 3 == 2 && context.rank_me() == 1) {  // one rank alone
         index = random_index(90, 40 + round, round);
       }
-      ASSERT_TRUE(by_index.gather(*x, index).ok());
-      ASSERT_TRUE(by_version.gather(*x, index, (round + 1) / 3).ok());
+      ASSERT_TRUE(by_index.gather(x, index).ok());
+      ASSERT_TRUE(by_version.gather(x, index, (round + 1) / 3).ok());
       ASSERT_EQ(by_index.size(), index.size());
       ASSERT_EQ(by_version.size(), index.size());
       for (size_t i = 0; i < index.size(); ++i) {
@@ -216,7 +212,7 @@ TEST_P(Gather, CachedOnesAreInspectedAgainWhenAnIndexChanges) {
     EXPECT_EQ(by_index.inspections(), 4U);
     EXPECT_EQ(by_version.inspections(), 4U);
     index = {90};
-    EXPECT_EQ(by_index.gather(*x, index).error().code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(by_index.gather(x, index).error().code(), ErrorCode::invalid_argument);
     EXPECT_EQ(by_index.size(), 0U);
     context.barrier();
   });
@@ -271,8 +267,7 @@ TEST_P(Gather, CanBeUsedAgainAfterABodyHasThrown) {
     auto x = shared_array<uint64_t, cyclic>::create(context, 90);
     ASSERT_TRUE(x.ok());
     const std::vector<uint64_t> index = {1, 50, 20, 33, 89, 4};
-    auto plan = GatherPlan<uint64_t>::create(*x, index);
-    ASSERT_TRUE(plan.ok());
+    ASSERT_OK_AND_ASSIGN(auto plan, GatherPlan<uint64_t>::create(*x, index));
     for (uint64_t round = 0; round < 4; ++round) {
       gathers::fill(*x, round);
       size_t seen = 0;
@@ -281,9 +276,9 @@ TEST_P(Gather, CanBeUsedAgainAfterABodyHasThrown) {
         if (++seen == round && context.rank_me() == 1) throw std::runtime_error("not this one");
       };
       if (round > 0 && context.rank_me() == 1) {
-        EXPECT_THROW(plan->for_each(*x, visit), std::runtime_error);
+        EXPECT_THROW(plan.for_each(*x, visit), std::runtime_error);
       } else {
-        plan->for_each(*x, visit);
+        plan.for_each(*x, visit);
         EXPECT_EQ(seen, index.size());
       }
     }
@@ -298,10 +293,10 @@ TEST_P(Gather, MayOutliveItsContext) {
     auto x = shared_array<uint64_t, cyclic>::create(context, 10);
     ASSERT_TRUE(x.ok());
     for (size_t i = 0; i < 2; ++i) {
-      auto plan = GatherPlan<uint64_t>::create(*x, std::vector<uint64_t>{0, 1, 2});
-      ASSERT_TRUE(plan.ok());
-      plan->for_each(*x, [](size_t, uint64_t) {});
-      kept[2 * i + context.rank_me()].emplace(std::move(*plan));
+      ASSERT_OK_AND_ASSIGN(auto plan,
+                           GatherPlan<uint64_t>::create(*x, std::vector<uint64_t>{0, 1, 2}));
+      plan.for_each(*x, [](size_t, uint64_t) {});
+      kept[2 * i + context.rank_me()].emplace(std::move(plan));
     }
     context.barrier();
   });

@@ -52,7 +52,7 @@ struct OwnedElements {
   indexed_list here;
   std::byte* memory = nullptr;
   rank_t owner = 0;
-  future under_way;
+  future transfer;
 };
 
 // Elements of an array in a block.
@@ -343,7 +343,7 @@ void IndirectLoop::Engine::carry_out(IndirectSite& site) {
 std::vector<IndirectReads>* IndirectLoop::Engine::collect(size_t pointers) {
   Block& block = filling();
   for (Fetched& fetched : block.fetched) {
-    for (OwnedElements& of : fetched.owners) of.under_way.wait(site_);  // written back
+    for (OwnedElements& of : fetched.owners) of.transfer.wait(site_);  // written back
     fetched.owners.clear();
   }
   block.pointers.resize(pointers);
@@ -396,14 +396,14 @@ void IndirectLoop::Engine::fetch(size_t array) {
   const auto next =
       std::ranges::find_if(fetched.owners, [&](const OwnedElements& of) { return of.owner > me; });
   const auto start = [&](OwnedElements& of) {
-    of.under_way = start_indexed(context_, "for_each_indirect", VisDirection::get,
-                                 {.local = of.memory,
-                                  .local_list = &of.here,
-                                  .target = of.owner,
-                                  .offset = arrays_[array].offset,
-                                  .remote_list = &of.there,
-                                  .element_bytes = unit_bytes},
-                                 {.use_model = uses_model()}, site_);
+    of.transfer = start_indexed(context_, "for_each_indirect", VisDirection::get,
+                                {.local = of.memory,
+                                 .local_list = &of.here,
+                                 .target = of.owner,
+                                 .offset = arrays_[array].offset,
+                                 .remote_list = &of.there,
+                                 .element_bytes = unit_bytes},
+                                {.use_model = uses_model()}, site_);
   };
   std::for_each(next, fetched.owners.end(), start);
   std::for_each(fetched.owners.begin(), next, start);
@@ -418,7 +418,7 @@ std::byte* const* IndirectLoop::Engine::arrive() {
   Block& block = computed();
   for (size_t array = 0; array < arrays_.size(); ++array) {
     Fetched& fetched = block.fetched[array];
-    for (OwnedElements& of : fetched.owners) of.under_way.wait(site_);
+    for (OwnedElements& of : fetched.owners) of.transfer.wait(site_);
     // The elements were in flight when the block before was computed.
     if (modified_[array] && computed_ > 0) {
       patch(before_computed().fetched[array], fetched, arrays_[array].unit_bytes);
@@ -455,20 +455,20 @@ void IndirectLoop::Engine::leave() {
   const bool is_last = collected_ == computed_ + 1;
   if (is_last || state_.job.options().debug) {
     for (Fetched& fetched : before_computed().fetched) {
-      for (OwnedElements& of : fetched.owners) of.under_way.wait(site_);
+      for (OwnedElements& of : fetched.owners) of.transfer.wait(site_);
     }
   }
   for (size_t array = 0; array < arrays_.size(); ++array) {
     if (!modified_[array]) continue;
     for (OwnedElements& of : block.fetched[array].owners) {
-      of.under_way = start_indexed(context_, "for_each_indirect", VisDirection::put,
-                                   {.local = of.memory,
-                                    .local_list = &of.here,
-                                    .target = of.owner,
-                                    .offset = arrays_[array].offset,
-                                    .remote_list = &of.there,
-                                    .element_bytes = arrays_[array].unit_bytes},
-                                   {.use_model = uses_model()}, site_);
+      of.transfer = start_indexed(context_, "for_each_indirect", VisDirection::put,
+                                  {.local = of.memory,
+                                   .local_list = &of.here,
+                                   .target = of.owner,
+                                   .offset = arrays_[array].offset,
+                                   .remote_list = &of.there,
+                                   .element_bytes = arrays_[array].unit_bytes},
+                                  {.use_model = uses_model()}, site_);
     }
   }
   ++computed_;
@@ -478,7 +478,7 @@ void IndirectLoop::Engine::leave() {
 void IndirectLoop::Engine::settle() {
   for (const auto& block : blocks_) {
     for (Fetched& fetched : block->fetched) {
-      for (OwnedElements& of : fetched.owners) of.under_way.wait(site_);
+      for (OwnedElements& of : fetched.owners) of.transfer.wait(site_);
       fetched.owners.clear();
     }
   }

@@ -39,18 +39,12 @@ std::vector<uint64_t> nearly_all(uint64_t begin, uint64_t end) {
   return index;
 }
 
-void run_group(const bootstrap::ThreadGroupOptions& group,
-               const std::function<void(Context&)>& body) {
-  const Status ran = bootstrap::run_ranks(group, body);
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
-}
-
 // What the ranks print of their sites.
 std::string sites_of(bootstrap::ThreadGroupOptions group,
                      const std::function<void(Context&)>& body) {
   group.context.trace = "sites";
   ::testing::internal::CaptureStderr();
-  run_group(group, body);
+  bootstrap::on_ranks(group, body);
   return ::testing::internal::GetCapturedStderr();
 }
 
@@ -170,7 +164,7 @@ TEST_P(Methods, WhatAllNeedIsPassedOn) {
 // it has read them: a second report would land where the plan's memory was.
 TEST(Credits, NothingLandsInMemoryThatAPlanHasGivenBack) {
   const auto group = bootstrap::group_on({"", kItanium, "virtual"}, 7);
-  run_group(group, [](Context& context) {
+  bootstrap::on_ranks(group, [](Context& context) {
     auto x = shared_array<uint64_t, cyclic>::create(context, 7);
     ASSERT_TRUE(x.ok());
     gathers::fill(*x, 0);
@@ -286,7 +280,7 @@ bootstrap::ThreadGroupOptions nodes_of_two(rank_t ranks) {
 
 TEST(NodeSharing, ElementsComeOnceToANode) {
   for (const rank_t ranks : {4U, 7U}) {
-    run_group(nodes_of_two(ranks), [ranks](Context& context) {
+    bootstrap::on_ranks(nodes_of_two(ranks), [ranks](Context& context) {
       forced_gathers<double>(context, 600, blocked(600, ranks), 1);
       forced_gathers<uint32_t>(context, 603, cyclic{}, 2);
       auto x = shared_array<uint64_t, block_cyclic<>>::create(context, 100 * ranks,
@@ -319,7 +313,7 @@ TEST(NodeSharing, ElementsComeOnceToANode) {
 }
 
 TEST(NodeSharing, SeveralArraysAndReadersOfOneRank) {
-  run_group(nodes_of_two(5), [](Context& context) {
+  bootstrap::on_ranks(nodes_of_two(5), [](Context& context) {
     using Array = shared_array<double, cyclic>;
     auto x = Array::create(context, 200);
     auto y = Array::create(context, 200);
@@ -353,7 +347,7 @@ TEST(NodeSharing, SeveralArraysAndReadersOfOneRank) {
 TEST(NodeSharing, IsChosenWhereRanksOfANodeNeedTheSame) {
   const ModelFile model("gather_sharing");
   const auto group = deciding(bootstrap::group_on({"nodes", "tcp", "real", "mapped:3"}, 6), model);
-  run_group(group, [](Context& context) {
+  bootstrap::on_ranks(group, [](Context& context) {
     constexpr uint64_t kEach = 4400;
     auto x = shared_array<double, block_cyclic<>>::create(context, 6 * kEach, {kEach});
     ASSERT_TRUE(x.ok());
@@ -370,7 +364,7 @@ TEST(NodeSharing, IsChosenWhereRanksOfANodeNeedTheSame) {
 TEST(MethodChoice, CountsTheInspectionByTheGathersThatItServes) {
   const ModelFile model("gather_uses");
   auto group = cluster_pair(model);
-  run_group(group, [](Context& context) {
+  bootstrap::on_ranks(group, [](Context& context) {
     constexpr uint64_t kEach = 4000;
     auto x = shared_array<double, block_cyclic<>>::create(context, 2 * kEach, {kEach});
     ASSERT_TRUE(x.ok());
@@ -495,7 +489,7 @@ TEST(MethodChoice, WhatTakesLongerThanTheBaselineIsGivenUp) {
   for (const bool guard : {true, false}) {
     auto group = deciding(bootstrap::group_on({"", kItanium, "virtual"}, 2), model);
     group.context.guard = guard;
-    run_group(group, [guard](Context& context) {
+    bootstrap::on_ranks(group, [guard](Context& context) {
       auto x = shared_array<double, block_cyclic<>>::create(context, 2 * kEach, {kEach});
       ASSERT_TRUE(x.ok());
       std::vector<uint64_t> index(kEach);
@@ -520,7 +514,7 @@ TEST(MethodChoice, WhatTakesLongerThanTheBaselineIsGivenUp) {
 TEST(MethodChoice, TheBaselineIsNotCompared) {
   const ModelFile model("gather_baseline", known_network());
   auto group = deciding(bootstrap::group_on({"", kItanium, "virtual"}, 2), model);
-  run_group(group, [](Context& context) {
+  bootstrap::on_ranks(group, [](Context& context) {
     auto x = shared_array<double, block_cyclic<>>::create(context, 200, {100});
     ASSERT_TRUE(x.ok());
     const std::vector<uint64_t> index = {3, 5, 50, 103, 105, 150};
@@ -545,7 +539,7 @@ TEST(MethodChoice, ReadersAndOwnersChangeInStep) {
   constexpr rank_t kRanks = 4;
   const auto group =
       deciding(bootstrap::group_on({"mapped", "tcp", "real", "mapped"}, kRanks), model);
-  run_group(group, [](Context& context) {
+  bootstrap::on_ranks(group, [](Context& context) {
     constexpr uint64_t kEach = 16000;
     auto x = shared_array<double, block_cyclic<>>::create(context, kRanks * kEach, {kEach});
     ASSERT_TRUE(x.ok());
@@ -585,7 +579,7 @@ TEST(MethodChoice, ReadersAndOwnersChangeInStep) {
 TEST(MethodChoice, HotElementsAreBroadcastWhereThatIsFaster) {
   const ModelFile model("gather_methods", known_network());
   const auto group = deciding(bootstrap::group_on({"", kItanium, "virtual"}, 16), model);
-  run_group(group, [](Context& context) {
+  bootstrap::on_ranks(group, [](Context& context) {
     auto x = shared_array<double, indefinite>::create(context, 8000, {0});
     ASSERT_TRUE(x.ok());
     std::vector<uint64_t> index(8000);
@@ -618,7 +612,7 @@ TEST(MethodChoice, HotElementsAreBroadcastWhereThatIsFaster) {
 TEST(MethodChoice, WhatIsHotBesideOthersIsBroadcastWhereThatIsFaster) {
   const ModelFile model("gather_hot", known_network());
   const auto group = deciding(bootstrap::group_on({"", kItanium, "virtual"}, 16), model);
-  run_group(group, [](Context& context) {
+  bootstrap::on_ranks(group, [](Context& context) {
     auto x = shared_array<double, indefinite>::create(context, 18000, {0});
     ASSERT_TRUE(x.ok());
     // So far apart that they are packed.

@@ -4,7 +4,6 @@
 #include <array>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include <stripline/sparse_matrix.h>

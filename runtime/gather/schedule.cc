@@ -107,8 +107,6 @@ std::string Agreement::mistake() const {
   return {};
 }
 
-// --- what this rank receives ---------------------------------------------------------------------
-
 // Through a network an owner serves its readers one after another in either case: it is enough to
 // take owners to have as many readers as this rank has owners. Where memory is mapped readers may
 // gather at the same time, and ranks are asked.
@@ -150,7 +148,7 @@ void Agreement::take(Incoming& in, const OwnerReads& reads, bool copied_on) {
   const NodeSharing::Followed* const followed =
       sharing_ ? sharing_->followed(reads.owner) : nullptr;
   if (followed != nullptr) {
-    in.way = Way::shared;
+    in.delivery = Delivery::shared;
     in.source = followed->leader;
     in.places = followed->positions;
     in.runs = runs_of(in.places);
@@ -163,7 +161,7 @@ void Agreement::take(Incoming& in, const OwnerReads& reads, bool copied_on) {
     in.bound = method == plan::GatherMethod::bound || in.copied;
     if (in.bound) in.elements = reads.span();
     if (method == plan::GatherMethod::pull) {
-      in.way = Way::fetched;
+      in.delivery = Delivery::fetched;
       in.there_first = reads.first();
       in.runs = reads.runs;
       if (reads.runs > 1) in.places = reads.places;
@@ -174,9 +172,9 @@ void Agreement::take(Incoming& in, const OwnerReads& reads, bool copied_on) {
       ++statistics.pulled_owners;
     }
     statistics.bound_owners += in.bound ? 1 : 0;
-    if (in.way == Way::sent && !in.bound) statistics.elements_told += in.elements;
+    if (in.delivery == Delivery::sent && !in.bound) statistics.elements_told += in.elements;
   }
-  if (in.way == Way::sent) return;
+  if (in.delivery == Delivery::sent) return;
   in.fetch_source = fetch_source(in.source);
   FetchSource& source = made_.fetch_sources[in.fetch_source];
   ++source.fetches;
@@ -262,8 +260,6 @@ Status Agreement::allocate() {
   return {};
 }
 
-// --- agreement -----------------------------------------------------------------------------------
-
 // Ranks with a mistake take part until all know of it.
 Status Agreement::prepare(const std::string& wrong) {
   made_.inspection =
@@ -342,13 +338,13 @@ std::vector<Told> Agreement::what_to_tell(const Status& prepared,
   }
   for (size_t i = 0; i < made_.incoming.size(); ++i) {
     const Incoming& in = made_.incoming[i];
-    if (in.way == Way::shared) continue;
+    if (in.delivery == Delivery::shared) continue;
     const OwnerReads& reads = made_.inspection.owners[i + 1];
     Told& to_owner = told[in.owner];
     to_owner.wanted = in.elements;
     to_owner.first = reads.first();
     to_owner.runs = in.bound ? 1 : reads.runs;
-    to_owner.fetched = in.way == Way::fetched ? 1 : 0;
+    to_owner.fetched = in.delivery == Delivery::fetched ? 1 : 0;
     to_owner.copied = in.copied ? 1 : 0;
     to_owner.compared = in.compared ? 1 : 0;
     if (!in.listed.empty()) {
@@ -358,7 +354,7 @@ std::vector<Told> Agreement::what_to_tell(const Status& prepared,
     to_owner.turn_bytes = in.landing.turn_bytes;
     to_owner.flags = in.landing.flags.offset();
     Hash hash(in.bound, reads.first());
-    if (in.way == Way::sent && !in.bound) {
+    if (in.delivery == Delivery::sent && !in.bound) {
       to_owner.told = reads.places.size();
       places[in.owner] = reads.places;
       for (const uint32_t place : reads.places) hash.add(place);
@@ -428,9 +424,9 @@ void Agreement::settle_credits() {
     return rma::TurnCredit(global_ptr<uint64_t>(source, asked_[source].credit));
   };
   for (Incoming& in : made_.incoming) {
-    if (in.way == Way::shared) continue;
+    if (in.delivery == Delivery::shared) continue;
     hears[in.source] = true;
-    if (in.way == Way::sent) in.credit = credit_at(in.source);
+    if (in.delivery == Delivery::sent) in.credit = credit_at(in.source);
     if (in.hot && in.hot->source != in.source) in.hot->credit = credit_at(in.hot->source);
   }
   // Given in some gathers alone: the last ones, where none of each gather serves.
@@ -447,7 +443,7 @@ void Agreement::settle_credits() {
 // Ranks whose memory this rank reads, and those that read its own.
 void Agreement::settle_fetches() {
   for (Incoming& in : made_.incoming) {
-    if (in.way != Way::fetched) continue;
+    if (in.delivery != Delivery::fetched) continue;
     made_.fetch_sources[in.fetch_source].done =
         rma::TurnCredit(global_ptr<uint64_t>(in.owner, asked_[in.owner].done));
   }
@@ -468,7 +464,7 @@ void Agreement::settle_fetches() {
         },
         [&](rank_t follower) { return done_word(follower); });
     for (Incoming& in : made_.incoming) {
-      if (in.way != Way::shared) continue;
+      if (in.delivery != Delivery::shared) continue;
       const NodeSharing::Followed& followed = *sharing_->followed(in.owner);
       in.there = followed.landing;
       made_.fetch_sources[in.fetch_source].done = rma::TurnCredit(followed.done);

@@ -21,7 +21,7 @@
 namespace stripline::gathers {
 
 /// How elements of an owner get here.
-enum class Way : uint8_t {
+enum class Delivery : uint8_t {
   sent,     ///< by the owner, or by a rank that has them from it
   fetched,  ///< by this rank, from the owner's array, when it is notified that it may
   shared,   ///< copied from the memory of a rank of this node, when they are there
@@ -40,7 +40,7 @@ struct HotPart {
 struct Incoming {
   rank_t owner = 0;
   rank_t source = 0;  ///< who sends, or whose memory is read
-  Way way = Way::sent;
+  Delivery delivery = Delivery::sent;
   bool bound = false;      ///< all between the first and the last element that is read
   bool copied = false;     ///< one piece, which its owner packs, so as not to wait for an answer
   bool compared = false;   ///< in some gathers as without a model: sent, and not copied

@@ -7,7 +7,7 @@
 #include <stripline/nest.h>
 
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
-#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/loop/testing/exact_costs.h"
 #include "runtime/loop/testing/model_file.h"
@@ -50,7 +50,7 @@ TEST(Analysis, IsTheTimeOfSpansWithoutReadingTheClock) {
   EXPECT_EQ(total.planned, 1U);
   const double before_s = host_s;
   spend(analysis, 0, false);
-  EXPECT_EQ(host_s, before_s) << "nobody measures: the clock is not read";
+  EXPECT_EQ(host_s, before_s) << "nothing measures: the clock is not read";
   analysis.begin(reading);
   EXPECT_EQ(analysis.end().seconds, 0);
 }
@@ -64,7 +64,7 @@ TEST(Analysis, CountsWhatLoopsAndNestsDecide) {
   const ModelFile file("analysis", model);
   auto group = bootstrap::group_on({"", kFabric, "virtual"}, 2);
   group.context.model_path = file.path();
-  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+  bootstrap::on_ranks(group, [&](Context& context) {
     const auto array = *context.new_symmetric_array<double>(kCount);
     context.barrier();
     if (context.rank_me() == 0) {
@@ -97,7 +97,6 @@ TEST(Analysis, CountsWhatLoopsAndNestsDecide) {
     }
     context.barrier();
   });
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 }  // namespace

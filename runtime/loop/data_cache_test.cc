@@ -70,8 +70,6 @@ double nest_sum_of(Context& context, global_ptr<double> data, size_t rows, size_
   return sum;
 }
 
-// --- what is an acquire --------------------------------------------------------------------------
-
 // Two ranks, and what they share. Rank 1 owns `data`.
 struct Pair {
   Context& context;
@@ -98,7 +96,7 @@ struct Pair {
   }
 };
 
-struct Way {
+struct Handover {
   const char* name;
   std::function<void(const Pair&)> tell;   ///< the owner, after the change
   std::function<void(const Pair&)> learn;  ///< the reader
@@ -110,17 +108,17 @@ void serve_until(const Pair& pair, const std::function<bool()>& condition) {
 }
 
 // Rank 0 polls a flag of rank 1.
-Way poll(const char* name, const std::function<uint64_t(const Pair&)>& read_flag) {
-  return Way{name, [](const Pair& pair) { pair.raise_own(); },
-             [read_flag](const Pair& pair) {
-               while (read_flag(pair) < pair.turn) {
-               }
-             }};
+Handover poll(const char* name, const std::function<uint64_t(const Pair&)>& read_flag) {
+  return Handover{name, [](const Pair& pair) { pair.raise_own(); },
+                  [read_flag](const Pair& pair) {
+                    while (read_flag(pair) < pair.turn) {
+                    }
+                  }};
 }
 
-std::vector<Way> acquires() {
+std::vector<Handover> acquires() {
   const auto both = [](const char* name, const std::function<void(const Pair&)>& call) {
-    return Way{name, call, call};
+    return Handover{name, call, call};
   };
   return {
       both("barrier", [](const Pair& pair) { pair.context.barrier(); }),
@@ -185,7 +183,7 @@ std::vector<Way> acquires() {
 }
 
 // Rank 0 learns that operations of its own are complete, by which it may find a flag.
-std::vector<Way> completions() {
+std::vector<Handover> completions() {
   return {
       poll("an atomic operation", [](const Pair& pair) { return pair.atomics->load(pair.there); }),
       poll("rget", [](const Pair& pair) { return pair.context.rget(pair.there); }),
@@ -225,7 +223,7 @@ std::vector<Way> completions() {
 
 class DataCache : public bootstrap::RanksTest {
  protected:
-  void read_around(const std::vector<Way>& ways, bool acquire);
+  void read_around(const std::vector<Handover>& handovers, bool acquire);
 };
 
 TEST_P(DataCache, EndsWithEachAcquire) { read_around(acquires(), true); }
@@ -233,7 +231,7 @@ TEST_P(DataCache, EndsWithEachAcquire) { read_around(acquires(), true); }
 TEST_P(DataCache, OutlastsCompletionsOfOwnOperations) { read_around(completions(), false); }
 
 // Reads, learns of a change, and reads again: by one method after another, as programs would.
-void DataCache::read_around(const std::vector<Way>& ways, bool acquire) {
+void DataCache::read_around(const std::vector<Handover>& handovers, bool acquire) {
   on_ranks(2, [&](Context& context) {
     const rank_t me = context.rank_me();
     const auto data = *context.new_symmetric_array<double>(2 * kCount);
@@ -259,10 +257,10 @@ void DataCache::read_around(const std::vector<Way>& ways, bool acquire) {
     const bool in_reach = context.is_local(1 - me);
     const auto ready = flags + 8;  // rank 0 has read, of rank 1
     double value = 1;
-    for (const Way& way : ways) {
+    for (const Handover& handover : handovers) {
       for (const bool as_nest : {false, true}) {
         ++pair.turn;
-        const bool locked = std::string_view(way.name).starts_with("a lock");
+        const bool locked = std::string_view(handover.name).starts_with("a lock");
         const auto read_all = [&] {
           return as_nest ? nest_sum_of(context, pair.data, 30, kCount / 30, kCount / 30)
                          : sum_of(context, pair.data, kCount);
@@ -274,18 +272,18 @@ void DataCache::read_around(const std::vector<Way>& ways, bool acquire) {
         context.barrier();
         if (pair.reads()) {
           const uint64_t hits = statistics(context).hits;
-          EXPECT_EQ(read_all(), value * kCount) << way.name;
-          EXPECT_EQ(read_all(), value * kCount) << way.name;
-          EXPECT_EQ(statistics(context).hits - hits, in_reach ? 0U : 1U) << way.name;
+          EXPECT_EQ(read_all(), value * kCount) << handover.name;
+          EXPECT_EQ(read_all(), value * kCount) << handover.name;
+          EXPECT_EQ(statistics(context).hits - hits, in_reach ? 0U : 1U) << handover.name;
           context.rput_signal<uint64_t>(nullptr, context.on_rank(ready, 1), 0,
                                         context.on_rank(ready, 1), pair.turn);
-          way.learn(pair);
+          handover.learn(pair);
           const double changed = acquire || in_reach ? value + 1 : value;
-          EXPECT_EQ(read_all(), changed * kCount) << way.name;
+          EXPECT_EQ(read_all(), changed * kCount) << handover.name;
         } else {
           context.wait_signal(ready, pair.turn);
           std::fill_n(context.local(pair.data), kCount, value + 1);
-          way.tell(pair);
+          handover.tell(pair);
         }
         context.barrier();
         value += 2;
@@ -293,8 +291,6 @@ void DataCache::read_around(const std::vector<Way>& ways, bool acquire) {
     }
   });
 }
-
-// --- own stores ----------------------------------------------------------------------------------
 
 struct Store {
   const char* name;
@@ -415,7 +411,7 @@ TEST_P(DataCacheOnNetworks, StoresElsewhereLeaveWhatIsKept) {
 }
 
 // A put that was in flight when the loop read may have come later than the read.
-TEST_P(DataCacheOnNetworks, PutsThatWereUnderWayAreSeenOnceTheyAreComplete) {
+TEST_P(DataCacheOnNetworks, PutsThatWereInFlightAreSeenOnceTheyAreComplete) {
   const bootstrap::WithoutDebugMode conflicts;  // reading what is being put is one
   on_ranks(2, [&](Context& context) {
     const auto data = *context.new_symmetric_array<double>(1 << 17);
@@ -559,8 +555,6 @@ TEST_P(DataCacheOnNetworks, WhatABodyReadBeforeItThrewIsNotKept) {
     context.barrier();
   });
 }
-
-// --- what is found -------------------------------------------------------------------------------
 
 TEST_P(DataCacheOnNetworks, ServesWhatIsContainedUnderEveryPlan) {
   on_ranks(2, [&](Context& context) {
@@ -721,7 +715,7 @@ TEST_P(DataCacheOnNetworks, NestsServeNestsByTheirShapes) {
   });
 }
 
-TEST_P(DataCacheOnNetworks, LoopsInBodiesDoNotFindWhatIsUnderWay) {
+TEST_P(DataCacheOnNetworks, LoopsInBodiesDoNotFindWhatIsInFlight) {
   on_ranks(2, [&](Context& context) {
     const auto data = *context.new_symmetric_array<double>(kCount);
     std::fill_n(context.local(data), kCount, 1.0);
@@ -738,8 +732,6 @@ TEST_P(DataCacheOnNetworks, LoopsInBodiesDoNotFindWhatIsUnderWay) {
     }
   });
 }
-
-// --- the budget ----------------------------------------------------------------------------------
 
 TEST_P(DataCacheOnNetworks, LoopsStayWithinTheBudget) {
   bootstrap::ThreadGroupOptions options = group_on(GetParam(), 2);
@@ -787,8 +779,6 @@ TEST_P(DataCacheOnNetworks, LoopsStayWithinTheBudget) {
     EXPECT_LE(pool.bytes(), kBudget);
   });
 }
-
-// --- programs of chance --------------------------------------------------------------------------
 
 // All ranks draw the same numbers, so that each knows what every word holds. Between two barriers
 // at most one rank stores, into its own memory or others', and then only that one reads.

@@ -5,7 +5,6 @@
 #include <random>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 

@@ -191,7 +191,7 @@ TEST(IterationGuard, ListsAreGivenUpToo) {
 }
 
 // Tiles of nests are transfers of many regions, too.
-TEST(IterationGuard, NestsMoveTheirTilesTheSimpleWayWhereThatIsFaster) {
+TEST(IterationGuard, NestsMoveTheirTilesAsTheBaselineWhereThatIsFaster) {
   const auto nests = [](bool use_model) {
     return [=](Context& context) {
       constexpr size_t kRows = 128;

@@ -1,5 +1,4 @@
 // Loops of ranks that share links of an emulated fat tree: whether their predictions know it.
-#include <string>
 
 #include <gtest/gtest.h>
 

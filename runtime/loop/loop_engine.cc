@@ -145,9 +145,7 @@ void LoopEngine::issue_put() {
 
 // Where a block is that needs no transfer: in reach of loads and stores, or kept. Else null.
 std::byte* LoopEngine::in_place(size_t index, const RawBlock& block) const {
-  if (context_.is_local(block.rank)) {
-    return state_.memory.reachable(block.rank) + block.offset;
-  }
+  if (context_.is_local(block.rank)) return state_.memory.reachable(block.rank) + block.offset;
   return kept_.empty() ? nullptr : kept_[index];
 }
 

@@ -12,6 +12,7 @@
 #include <stripline/context.h>
 #include <stripline/loop.h>
 
+#include "base/testing/assert_ok.h"
 #include "optimizer/model/model_fixture.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/bootstrap/testing/thread_group.h"
@@ -23,7 +24,6 @@ namespace {
 
 using bootstrap::fabrics_under_test;
 using bootstrap::group_on;
-using bootstrap::run_ranks;
 using plan::Reason;
 using plan::Schedule;
 
@@ -47,9 +47,8 @@ class LoopOnNetworks : public Loop {};
 
 TEST_P(Loop, OptionsMayBeLeftOut) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<double>(100);
-    ASSERT_TRUE(mine.ok());
-    const auto theirs = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<double>(100));
+    const auto theirs = context.on_rank(mine, 1 - context.rank_me());
     strip_write(context, theirs, 100, [](size_t begin, size_t end, double* strip) {
       for (size_t i = begin; i < end; ++i) strip[i - begin] = static_cast<double>(i);
     });
@@ -67,10 +66,9 @@ TEST_P(LoopOnNetworks, ReadsEveryElementOnceInOrderUnderEveryDecomposition) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kHalo = 5;
     constexpr size_t kCount = 10007;
-    const auto mine = context.new_symmetric_array<double>(kCount + kHalo);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<double>(kCount + kHalo));
     for (size_t i = 0; i < kCount + kHalo; ++i) {
-      context.local(*mine)[i] = value_of(context.rank_me(), i);
+      context.local(mine)[i] = value_of(context.rank_me(), i);
     }
     context.barrier();
     const rank_t peer = 1 - context.rank_me();
@@ -80,7 +78,7 @@ TEST_P(LoopOnNetworks, ReadsEveryElementOnceInOrderUnderEveryDecomposition) {
           size_t expected = 0;
           size_t wrong = 0;
           const LoopPlan plan =
-              strip_for(context, context.on_rank(*mine, peer), kCount,
+              strip_for(context, context.on_rank(mine, peer), kCount,
                         {.granule = granule, .halo = halo, .force = candidate},
                         [&](size_t begin, size_t end, const double* strip) {
                           EXPECT_EQ(begin, expected);
@@ -103,25 +101,24 @@ TEST_P(LoopOnNetworks, ReadsEveryElementOnceInOrderUnderEveryDecomposition) {
 TEST_P(LoopOnNetworks, WritesEveryElementUnderEveryDecomposition) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kCount = 10007;
-    const auto mine = context.new_symmetric_array<double>(kCount + 1);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<double>(kCount + 1));
     const rank_t me = context.rank_me();
-    context.local(*mine)[kCount] = -1;
+    context.local(mine)[kCount] = -1;
     double salt = 0;
     for (const plan::StripCandidate& candidate : decompositions()) {
       context.barrier();
       salt += 0.5;
-      strip_write(context, context.on_rank(*mine, 1 - me), kCount, {.force = candidate},
+      strip_write(context, context.on_rank(mine, 1 - me), kCount, {.force = candidate},
                   [&](size_t begin, size_t end, double* strip) {
                     for (size_t i = begin; i < end; ++i) strip[i - begin] = value_of(me, i) + salt;
                   });
       context.barrier();
       size_t wrong = 0;
       for (size_t i = 0; i < kCount; ++i) {
-        wrong += context.local(*mine)[i] == value_of(1 - me, i) + salt ? 0 : 1;
+        wrong += context.local(mine)[i] == value_of(1 - me, i) + salt ? 0 : 1;
       }
       EXPECT_EQ(wrong, 0U);
-      EXPECT_EQ(context.local(*mine)[kCount], -1);
+      EXPECT_EQ(context.local(mine)[kCount], -1);
     }
   });
 }
@@ -130,21 +127,20 @@ TEST_P(Loop, GoesThroughUnequalBlocksOwnOnesInPlace) {
   on_ranks(3, [](Context& context) {
     constexpr size_t kCount = 6000;
     constexpr size_t kHalo = 3;
-    const auto mine = context.new_symmetric_array<int64_t>(kCount + kHalo);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<int64_t>(kCount + kHalo));
     const auto value = [](rank_t rank, size_t i) {
       return static_cast<int64_t>(size_t{rank} * 100000 + i);
     };
     for (size_t i = 0; i < kCount + kHalo; ++i) {
-      context.local(*mine)[i] = value(context.rank_me(), i);
+      context.local(mine)[i] = value(context.rank_me(), i);
     }
     context.barrier();
     const std::vector<LoopBlock<const int64_t>> blocks = {
-        {context.on_rank(*mine, 0), kCount},
-        {context.on_rank(*mine, 1) + 10, 0},
-        {context.on_rank(*mine, 1) + 17, 2345},
-        {context.on_rank(*mine, 2), 1},
-        {context.on_rank(*mine, 2) + 5, kCount - 5}};
+        {context.on_rank(mine, 0), kCount},
+        {context.on_rank(mine, 1) + 10, 0},
+        {context.on_rank(mine, 1) + 17, 2345},
+        {context.on_rank(mine, 2), 1},
+        {context.on_rank(mine, 2) + 5, kCount - 5}};
     const std::vector<size_t> starts = {0, 10, 17, 0, 5};
     const std::vector<rank_t> owners = {0, 1, 1, 2, 2};
     for (const plan::StripCandidate& candidate : decompositions()) {
@@ -161,7 +157,7 @@ TEST_P(Loop, GoesThroughUnequalBlocksOwnOnesInPlace) {
               wrong += strip[i - begin] == value(owners[block], starts[block] + i) ? 0 : 1;
             }
             if (owners[block] == context.rank_me()) {
-              EXPECT_EQ(strip, context.local(*mine) + starts[block]);
+              EXPECT_EQ(strip, context.local(mine) + starts[block]);
             }
           });
       EXPECT_TRUE(own_first);
@@ -175,7 +171,7 @@ TEST_P(Loop, GoesThroughUnequalBlocksOwnOnesInPlace) {
     std::vector<LoopBlock<int64_t>> targets;
     for (rank_t rank = 0; rank < 3; ++rank) {
       targets.push_back(
-          {context.on_rank(*mine, rank) + static_cast<std::ptrdiff_t>(context.rank_me() * third),
+          {context.on_rank(mine, rank) + static_cast<std::ptrdiff_t>(context.rank_me() * third),
            third});
     }
     size_t last = 0;
@@ -192,7 +188,7 @@ TEST_P(Loop, GoesThroughUnequalBlocksOwnOnesInPlace) {
     size_t wrong = 0;
     for (size_t i = 0; i < 3 * third; ++i) {
       const auto expected = -static_cast<int64_t>(context.rank_me() * third + i % third);
-      wrong += context.local(*mine)[i] == expected ? 0 : 1;
+      wrong += context.local(mine)[i] == expected ? 0 : 1;
     }
     EXPECT_EQ(wrong, 0U);
   });
@@ -294,26 +290,25 @@ TEST_P(Loop, LeavesLargerBlocksWholeWhereTheirMeanIs) {
 
 TEST_P(Loop, EmptyAndOwnLoopsNeedNoTransfer) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<double>(100);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<double>(100));
     const uint64_t before = context.state().job.fabric().traffic().gets;
     int calls = 0;
-    strip_for(context, context.on_rank(*mine, 1 - context.rank_me()), 0, {},
+    strip_for(context, context.on_rank(mine, 1 - context.rank_me()), 0, {},
               [&](size_t, size_t, const double*) { ++calls; });
     EXPECT_EQ(calls, 0);
     const auto plan =
-        strip_for(context, *mine, 100, {}, [&](size_t begin, size_t end, const double* strip) {
+        strip_for(context, mine, 100, {}, [&](size_t begin, size_t end, const double* strip) {
           EXPECT_EQ(begin, 0U);
           EXPECT_EQ(end, 100U);
-          EXPECT_EQ(strip, context.local(*mine));
+          EXPECT_EQ(strip, context.local(mine));
           ++calls;
         });
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(plan.reason, plan::Reason::own_memory);
-    strip_write(context, *mine, 100, {}, [&](size_t begin, size_t end, double* strip) {
+    strip_write(context, mine, 100, {}, [&](size_t begin, size_t end, double* strip) {
       EXPECT_EQ(begin, 0U);
       EXPECT_EQ(end, 100U);
-      EXPECT_EQ(strip, context.local(*mine));
+      EXPECT_EQ(strip, context.local(mine));
       ++calls;
     });
     EXPECT_EQ(calls, 2);
@@ -327,11 +322,10 @@ TEST(LoopOnOneNode, WorksInPlaceOnMappedMemory) {
   for (const auto& fabric : fabrics_under_test()) {
     if (fabric.same_node == "mapped") mapped = fabric;
   }
-  const Status ran = run_ranks(group_on(mapped, 2), [](Context& context) {
+  bootstrap::on_ranks(group_on(mapped, 2), [](Context& context) {
     constexpr size_t kCount = 1000;
-    const auto mine = context.new_symmetric_array<double>(kCount);
-    ASSERT_TRUE(mine.ok());
-    const auto theirs = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<double>(kCount));
+    const auto theirs = context.on_rank(mine, 1 - context.rank_me());
     const LoopPlan plan =
         strip_write(context, theirs, kCount, {}, [&](size_t begin, size_t end, double* strip) {
           EXPECT_EQ(strip, context.local(theirs) + begin);
@@ -340,7 +334,7 @@ TEST(LoopOnOneNode, WorksInPlaceOnMappedMemory) {
     EXPECT_EQ(plan.reason, Reason::own_memory);
     context.barrier();
     size_t wrong = 0;
-    const LoopBlock<const double> both[] = {{theirs, kCount}, {*mine, kCount}};
+    const LoopBlock<const double> both[] = {{theirs, kCount}, {mine, kCount}};
     strip_for_blocks<double>(
         context, both, {}, [] {},
         [&](size_t block, size_t begin, size_t end, const double* strip) {
@@ -353,17 +347,15 @@ TEST(LoopOnOneNode, WorksInPlaceOnMappedMemory) {
     EXPECT_EQ(wrong, 0U);
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST_P(Loop, BodiesMayContainLoopsAndMayThrow) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kCount = 4000;
-    const auto mine = context.new_symmetric_array<double>(kCount);
-    ASSERT_TRUE(mine.ok());
-    for (size_t i = 0; i < kCount; ++i) context.local(*mine)[i] = static_cast<double>(i);
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<double>(kCount));
+    for (size_t i = 0; i < kCount; ++i) context.local(mine)[i] = static_cast<double>(i);
     context.barrier();
-    const auto remote = context.on_rank(*mine, 1 - context.rank_me());
+    const auto remote = context.on_rank(mine, 1 - context.rank_me());
     const plan::StripCandidate outer{Schedule::pipelined, 8000, 2};
     const plan::StripCandidate inner{Schedule::all_issued, 800, 1};
     double sum = 0;
@@ -394,9 +386,8 @@ TEST_P(Loop, BodiesMayContainLoopsAndMayThrow) {
 TEST_P(LoopOnNetworks, WithoutAModelVectorisesAndSaysSoOnce) {
   testing::internal::CaptureStderr();
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<double>(4096);
-    ASSERT_TRUE(mine.ok());
-    const auto remote = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<double>(4096));
+    const auto remote = context.on_rank(mine, 1 - context.rank_me());
     for (int round = 0; round < 3; ++round) {
       int calls = 0;
       const LoopPlan plan =
@@ -420,9 +411,8 @@ TEST_P(LoopOnNetworks, UsesTheModelUnlessToldOtherwise) {
   testing::internal::CaptureStderr();
   on_ranks(group, [](Context& context) {
     constexpr size_t kCount = 131072;
-    const auto mine = context.new_symmetric_array<double>(kCount);
-    ASSERT_TRUE(mine.ok());
-    const auto remote = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<double>(kCount));
+    const auto remote = context.on_rank(mine, 1 - context.rank_me());
     size_t strips = 0;
     const auto body = [&](size_t, size_t, const double*) { ++strips; };
     const LoopOptions options{.loop = {}, .compute_s = 1.3e-3};
@@ -466,11 +456,10 @@ TEST_P(LoopOnNetworks, WhoIsAloneFindsNobodyAtItsPeers) {
   group.context.model_path = file.path();
   on_ranks(group, [](Context& context) {
     constexpr size_t kCount = 65536;
-    const auto mine = context.new_symmetric_array<double>(kCount);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<double>(kCount));
     if (context.rank_me() == 0) {
-      const LoopBlock<const double> blocks[] = {{context.on_rank(*mine, 1), kCount},
-                                                {context.on_rank(*mine, 2), kCount / 2}};
+      const LoopBlock<const double> blocks[] = {{context.on_rank(mine, 1), kCount},
+                                                {context.on_rank(mine, 2), kCount / 2}};
       const LoopOptions options{.loop = {}, .compute_s = 1e-3, .alone = true};
       const LoopPlan plan = strip_for_blocks<double>(
           context, blocks, options, [] {}, [](size_t, size_t, size_t, const double*) {});
@@ -494,9 +483,8 @@ TEST_P(LoopOnNetworks, RefinesItsPlanByTheComputationItMeasures) {
   group.context.model_path = file.path();
   on_ranks(group, [](Context& context) {
     constexpr size_t kCount = 131072;
-    const auto mine = context.new_symmetric_array<double>(kCount);
-    ASSERT_TRUE(mine.ok());
-    const auto remote = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<double>(kCount));
+    const auto remote = context.on_rank(mine, 1 - context.rank_me());
     std::vector<LoopPlan> plans;
     for (int round = 0; round < 8; ++round) {
       // Far more than the empty loop class says, and slower at first.

@@ -12,9 +12,7 @@ const NestTile* NestEngine::next_access() {
     move_elements(Direction::put);
     advance(compute_);
   }
-  if (compute_.step == plan().steps) {
-    return nullptr;
-  }
+  if (compute_.step == plan().steps) return nullptr;
   state_.operations.make_progress();
   tile_.cut_loop = plan().cut.loop;
   tile_.first = compute_.index;

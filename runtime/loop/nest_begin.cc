@@ -131,8 +131,8 @@ decide::Terms NestEngine::terms_of(const NestOptions& options, const NestKey& ke
   const bool no_model = plan.reason == plan::Reason::no_model && !in_order;
   const bool moves = plan.reason != plan::Reason::own_memory;
   if (no_model && use_model_) loops_.say_no_model(state_);
-  const auto is_remote = [](const NestKey::Way& way) { return way.link != plan::kLocalLink; };
-  if (in_order && use_model_ && std::ranges::any_of(key.way, is_remote)) {
+  const auto is_remote = [](const NestKey::Route& route) { return route.link != plan::kLocalLink; };
+  if (in_order && use_model_ && std::ranges::any_of(key.route, is_remote)) {
     loops_.say_in_order(state_, call_, *plan.obstacle);
   }
   const Reference& first = nest_.reference[0];

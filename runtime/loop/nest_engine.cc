@@ -21,8 +21,6 @@ std::byte* NestEngine::held_buffer(uint32_t g, uint64_t tile) const {
   return memory_.memory() + shape.offset + (tile % 2) * align_up(shape.bytes);
 }
 
-// --- where a step is -----------------------------------------------------------------------------
-
 void NestEngine::advance(Place& place) const {
   ++place.step;
   uint32_t loop = plan().cut.loop;
@@ -86,8 +84,6 @@ uint64_t NestEngine::offset_at(const Reference& reference, const Place& place,
   }
   return static_cast<uint64_t>(offset);
 }
-
-// --- moving --------------------------------------------------------------------------------------
 
 void NestEngine::transfer(Direction direction, uint32_t g, const Place& place, std::byte* memory,
                           fabric::Counter& counter) {
@@ -246,8 +242,6 @@ void NestEngine::point_at_elements() {
     }
   }
 }
-
-// --- step by step --------------------------------------------------------------------------------
 
 const NestTile* NestEngine::next() {
   if (plan().obstacle) return next_access();

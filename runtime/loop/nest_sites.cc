@@ -57,7 +57,7 @@ bool same_loops(const Nest& a, const Nest& b) {
 bool same_references(const NestKey& a, const NestKey& b) {
   if (a.nest.references() != b.nest.references()) return false;
   for (uint32_t r = 0; r < a.nest.references(); ++r) {
-    if (a.way[r] != b.way[r] ||
+    if (a.route[r] != b.route[r] ||
         !same_reference(a.nest.reference[r], b.nest.reference[r], a.nest.depth)) {
       return false;
     }
@@ -80,7 +80,7 @@ uint64_t hash_of(const NestKey& key) {
   Hash hash(key.place);
   for (uint32_t loop = 0; loop < key.nest.depth; ++loop) hash.add(key.nest.counts[loop]);
   for (uint32_t r = 0; r < key.nest.references(); ++r) {
-    hash.add(static_cast<uint64_t>(key.nest.reference[r].base) + key.way[r].link);
+    hash.add(static_cast<uint64_t>(key.nest.reference[r].base) + key.route[r].link);
     hash.add(static_cast<uint64_t>(key.nest.reference[r].stride_bytes[0]));
   }
   return hash.value();
@@ -181,7 +181,7 @@ void place_tiles(const NestKey& key, bool keeps, NestLayout& layout) {
   bool puts = false;
   for (uint32_t g = 0; g < layout.whole.groups(); ++g) {
     const Group& group = layout.whole.group[g];
-    layout.in_reach[g] = key.way[group.member[0]].link == kLocalLink;
+    layout.in_reach[g] = key.route[group.member[0]].link == kLocalLink;
     layout.transfers = layout.transfers || !layout.in_reach[g];
     layout.kept[g].reset();
     if (keeps && !layout.in_reach[g]) layout.kept[g] = kept_of(key.nest, layout, g);
@@ -246,7 +246,7 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
   for (uint32_t r = 0; r < nest.references(); ++r) {
     const Reference& reference = nest.reference[r];
     Reference& of_key = key.nest.reference[r];
-    NestKey::Way& way = key.way.emplace_back();
+    NestKey::Route& route = key.route.emplace_back();
     const auto add_load = [&](rank_t owner) {
       if (loaded) loads.add(key.load, owner);
     };
@@ -265,13 +265,13 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
         const uint8_t link = link_to(piece.owner);
         near += link == kLocalLink ? 1 : 0;
         if (link == link_by(model::Path::network)) add_load(piece.owner);
-        if (link != kLocalLink && way.link != link_by(model::Path::network)) way.link = link;
+        if (link != kLocalLink && route.link != link_by(model::Path::network)) route.link = link;
       }
-      way.in_reach_part =
+      route.in_reach_part =
           static_cast<double>(near) / static_cast<double>(nest.counts[reference.piece_loop]);
     } else {
-      way.link = link_to(reference.owner);
-      if (way.link == link_by(model::Path::network)) add_load(reference.owner);
+      route.link = link_to(reference.owner);
+      if (route.link == link_by(model::Path::network)) add_load(reference.owner);
     }
   }
   return key;
@@ -284,9 +284,9 @@ plan::NestRequest request_of(ContextState& state, const NestKey& key, double com
   request.nest = key.nest;
   decide::Operations by_network{.alone = key.alone};
   for (uint32_t r = 0; r < key.nest.references(); ++r) {
-    request.link[r] = key.way[r].link;
-    request.in_reach_part[r] = key.way[r].in_reach_part;
-    if (key.way[r].link != plan::link_by(model::Path::network)) continue;
+    request.link[r] = key.route[r].link;
+    request.in_reach_part[r] = key.route[r].in_reach_part;
+    if (key.route[r].link != plan::link_by(model::Path::network)) continue;
     const access::Mode mode = key.nest.reference[r].mode;
     by_network.gets = by_network.gets || reads(mode);
     by_network.puts = by_network.puts || writes(mode);
@@ -360,7 +360,7 @@ std::optional<double> attention_step_s(const NestLayout& layout) {
 double service_delay_of(ContextState& state, const NestKey& key, const Nest& nest) {
   double delay_s = 0;
   for (uint32_t r = 0; r < nest.references(); ++r) {
-    if (key.way[r].link != plan::link_by(model::Path::network)) continue;
+    if (key.route[r].link != plan::link_by(model::Path::network)) continue;
     const Reference& reference = nest.reference[r];
     uint32_t owner = reference.owner;
     if (reference.in_pieces()) {

@@ -61,12 +61,12 @@ struct NestKey {
   uint64_t place = 0;
   access::Nest nest;
   /// The fields of a reference, as NestRequest has them.
-  struct Way {
+  struct Route {
     uint8_t link = 0;
     double in_reach_part = 0;
-    friend bool operator==(const Way&, const Way&) = default;
+    friend bool operator==(const Route&, const Route&) = default;
   };
-  access::Few<Way, access::kMaxReferences> way;
+  access::Few<Route, access::kMaxReferences> route;
   bool compares_pieces = false;
   cost::NetworkLoad load;
   uint64_t max_buffer_bytes = 0;

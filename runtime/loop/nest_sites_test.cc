@@ -7,14 +7,13 @@
 #include <cstring>
 #include <memory>
 #include <random>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/testing/test_size.h"
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
-#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/loop/testing/model_file.h"
 #include "runtime/loop/testing/plain_nest.h"
@@ -242,7 +241,7 @@ TEST_P(NestSites, DoWhatTheLoopsSayEachTimeTheyAreMet) {
   auto group = bootstrap::group_on(GetParam(), kRanks);
   group.context.model_path = file.path();
   const auto sites = static_cast<int>(test_size("STRIPLINE_TEST_NEST_CASES", 40));
-  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+  bootstrap::on_ranks(group, [&](Context& context) {
     std::mt19937_64 random(5);  // all ranks draw the same
     std::mt19937_64 own(7);
     const auto memory = *context.new_symmetric_array<uint64_t>(kBytes / 8);
@@ -293,43 +292,40 @@ TEST_P(NestSites, DoWhatTheLoopsSayEachTimeTheyAreMet) {
     EXPECT_GT(seen.tuned, sites / 4);
     EXPECT_GT(seen.guarded, 0);
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 // What is asked of the planner about the other ranks.
 TEST_P(NestSites, AreAskedForAsRanksThatDoTheSameOrAlone) {
   const bool by_network = GetParam().same_node != "mapped";
-  const Status ran =
-      bootstrap::run_ranks(bootstrap::group_on(GetParam(), 2), [&](Context& context) {
-        const auto memory = *context.new_symmetric_array<uint64_t>(64);
-        const auto theirs = context.on_rank(memory, 1 - context.rank_me());
-        const fabric::Info& network = context.state().job.fabric().info();
-        const auto asked = [&](Mode mode, bool alone) {
-          Nest nest;
-          nest.add_loop(64);
-          nest.add({.mode = mode,
-                    .owner = theirs.where(),
-                    .base = static_cast<int64_t>(theirs.offset()),
-                    .stride_bytes = {8}});
-          NestOptions options;
-          options.alone = alone;
-          const detail::NestKey key =
-              detail::key_of(context.state(), nest, options, CallSite::current(), false);
-          return detail::request_of(context.state(), key, 1e-4, 0);
-        };
-        const plan::NestRequest get = asked(Mode::read, false);
-        EXPECT_EQ(get.surroundings.target_polls_only, by_network && network.gets_need_target);
-        EXPECT_EQ(get.surroundings.nic_ranks, network.nic_ranks);
-        EXPECT_EQ(asked(Mode::write, false).surroundings.target_polls_only,
-                  by_network && network.puts_need_target);
-        const plan::NestRequest alone = asked(Mode::update, true);
-        EXPECT_FALSE(alone.surroundings.target_polls_only);
-        EXPECT_TRUE(alone.surroundings.alone);
-        EXPECT_FALSE(get.surroundings.alone);
-        EXPECT_EQ(alone.surroundings.nic_ranks, 1U);
-        context.barrier();
-      });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
+  bootstrap::on_ranks(bootstrap::group_on(GetParam(), 2), [&](Context& context) {
+    const auto memory = *context.new_symmetric_array<uint64_t>(64);
+    const auto theirs = context.on_rank(memory, 1 - context.rank_me());
+    const fabric::Info& network = context.state().job.fabric().info();
+    const auto asked = [&](Mode mode, bool alone) {
+      Nest nest;
+      nest.add_loop(64);
+      nest.add({.mode = mode,
+                .owner = theirs.where(),
+                .base = static_cast<int64_t>(theirs.offset()),
+                .stride_bytes = {8}});
+      NestOptions options;
+      options.alone = alone;
+      const detail::NestKey key =
+          detail::key_of(context.state(), nest, options, CallSite::current(), false);
+      return detail::request_of(context.state(), key, 1e-4, 0);
+    };
+    const plan::NestRequest get = asked(Mode::read, false);
+    EXPECT_EQ(get.surroundings.target_polls_only, by_network && network.gets_need_target);
+    EXPECT_EQ(get.surroundings.nic_ranks, network.nic_ranks);
+    EXPECT_EQ(asked(Mode::write, false).surroundings.target_polls_only,
+              by_network && network.puts_need_target);
+    const plan::NestRequest alone = asked(Mode::update, true);
+    EXPECT_FALSE(alone.surroundings.target_polls_only);
+    EXPECT_TRUE(alone.surroundings.alone);
+    EXPECT_FALSE(get.surroundings.alone);
+    EXPECT_EQ(alone.surroundings.nic_ranks, 1U);
+    context.barrier();
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,4 +1,3 @@
-#include <string>
 
 #include <stripline/nest_template.h>
 

@@ -6,7 +6,6 @@
 #include <functional>
 #include <optional>
 #include <random>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -31,11 +30,8 @@ namespace {
 using access::Mode;
 using bootstrap::FabricUnderTest;
 using bootstrap::group_on;
-using bootstrap::run_ranks;
 using plan::NestCandidate;
 using plan::Schedule;
-
-// --- index expressions ---------------------------------------------------------------------------
 
 TEST(IndexExpression, HasCoefficientsAndKnowsZeroAndOne) {
   const auto [i, j] = loop_indices<2>();
@@ -56,8 +52,6 @@ TEST(IndexExpression, HasCoefficientsAndKnowsZeroAndOne) {
   EXPECT_EQ(difference.kKnown[1], Coefficient::any);  // 1 - 1, but that is not looked at
 }
 
-// --- nests as people write them ------------------------------------------------------------------
-
 std::vector<std::optional<NestCandidate>> candidates() {
   return {std::nullopt,
           NestCandidate{Schedule::vectorised, {0, 1}, 1},
@@ -77,7 +71,7 @@ class Nests : public ::testing::TestWithParam<FabricUnderTest> {
   // `plain` does to the same words.
   void compare(const std::function<void(Context&, global_ptr<double>)>& body,
                const std::function<void(std::vector<double>&)>& plain) {
-    const Status ran = run_ranks(group_on(GetParam(), 2), [&](Context& context) {
+    bootstrap::on_ranks(group_on(GetParam(), 2), [&](Context& context) {
       const auto words = *context.new_symmetric_array<double>(kWords);
       double* const mine = context.local(words);
       std::vector<double> expected(kWords);
@@ -92,7 +86,6 @@ class Nests : public ::testing::TestWithParam<FabricUnderTest> {
         for (size_t i = 0; i < kWords; ++i) ASSERT_EQ(mine[i], expected[i]) << i;
       }
     });
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
   }
 };
 
@@ -310,7 +303,7 @@ TEST_P(Nests, DoNothingWithoutIterations) {
 
 // What is written may be in the place of what is read.
 TEST_P(Nests, ReadAllBeforeTheyWriteWhereverTheDataAre) {
-  const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
+  bootstrap::on_ranks(group_on(GetParam(), 2), [](Context& context) {
     const auto words = *context.new_symmetric_array<double>(100);
     for (size_t at = 0; at < 100; ++at) context.local(words)[at] = 1;
     context.barrier();
@@ -331,10 +324,7 @@ TEST_P(Nests, ReadAllBeforeTheyWriteWhereverTheDataAre) {
     context.barrier();
     for (size_t at = 0; at < 100; ++at) ASSERT_EQ(context.local(words)[at], 3);
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
-
-// --- under a model -------------------------------------------------------------------------------
 
 // The first executions are timed, then the plan is made again; a nest within may take its place.
 TEST(NestsUnderAModel, ArePlannedTimedAndPlannedAgain) {
@@ -343,7 +333,7 @@ TEST(NestsUnderAModel, ArePlannedTimedAndPlannedAgain) {
   group.context.model_path = file.path();
   constexpr size_t kManyRows = 64;
   constexpr size_t kManyColumns = 512;
-  const Status ran = run_ranks(group, [&](Context& context) {
+  bootstrap::on_ranks(group, [&](Context& context) {
     const auto matrix = *context.new_symmetric_array<double>(kManyRows * kManyColumns);
     const auto sums = *context.new_symmetric_array<double>(kManyRows);
     for (size_t at = 0; at < kManyRows * kManyColumns; ++at) context.local(matrix)[at] = 1;
@@ -382,7 +372,6 @@ TEST(NestsUnderAModel, ArePlannedTimedAndPlannedAgain) {
       }
     }
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 // The first time, what a nest computes is estimated by its operations.
@@ -390,7 +379,7 @@ TEST(NestsUnderAModel, AreOthersWhenTheyComputeMore) {
   const ModelFile file("nest_test");
   auto group = group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);
   group.context.model_path = file.path();
-  const Status ran = run_ranks(group, [](Context& context) {
+  bootstrap::on_ranks(group, [](Context& context) {
     constexpr size_t kCount = 100000;
     const auto words = *context.new_symmetric_array<double>(kCount);
     context.barrier();
@@ -409,7 +398,6 @@ TEST(NestsUnderAModel, AreOthersWhenTheyComputeMore) {
     }
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 // By place and shape: many nests of one file, and one that moves over a distributed array.
@@ -417,7 +405,7 @@ TEST(NestsUnderAModel, AreFoundAgain) {
   const ModelFile file("nest_test");
   auto group = group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 3);
   group.context.model_path = file.path();
-  const Status ran = run_ranks(group, [&](Context& context) {
+  bootstrap::on_ranks(group, [&](Context& context) {
     const auto words = *context.new_symmetric_array<double>(1 << 15);
     context.barrier();
     if (context.rank_me() == 0) {
@@ -445,11 +433,10 @@ TEST(NestsUnderAModel, AreFoundAgain) {
     }
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST(NestsUnderAModel, AreToldWhenThereIsNone) {
-  const Status ran = run_ranks(
+  bootstrap::on_ranks(
       group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2), [&](Context& context) {
         const auto words = *context.new_symmetric_array<double>(100);
         context.barrier();
@@ -464,7 +451,6 @@ TEST(NestsUnderAModel, AreToldWhenThereIsNone) {
         }
         context.barrier();
       });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 // The fields that are used follow each other: together they take 12 bytes.
@@ -475,7 +461,7 @@ struct Particle {
 };
 
 TEST_P(Nests, GiveElementsWhereTheirTypesMayBe) {
-  const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
+  bootstrap::on_ranks(group_on(GetParam(), 2), [](Context& context) {
     constexpr size_t kParticles = 300;
     const auto particles = *context.new_symmetric_array<Particle>(kParticles);
     Particle* const mine = context.local(particles);
@@ -513,14 +499,13 @@ TEST_P(Nests, GiveElementsWhereTheirTypesMayBe) {
     }
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 // When two accesses of an iteration write the same element, the second one counts, also where
 // the network delivers puts in any order.
 TEST(NestsAccessByAccess, WriteInTheOrderOfTheAccesses) {
   for (const char* const fabric : {"emulated:cloud-ethernet", "emulated:opteron-vapi"}) {
-    const Status ran = run_ranks(group_on({"", fabric, "virtual"}, 2), [](Context& context) {
+    bootstrap::on_ranks(group_on({"", fabric, "virtual"}, 2), [](Context& context) {
       constexpr size_t kWords = 200;
       const auto words = *context.new_symmetric_array<int>(kWords);
       context.barrier();
@@ -541,11 +526,8 @@ TEST(NestsAccessByAccess, WriteInTheOrderOfTheAccesses) {
       EXPECT_EQ(std::count(context.local(words), context.local(words) + kWords, 2),
                 static_cast<std::ptrdiff_t>(kWords));
     });
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
   }
 }
-
-// --- all of them ---------------------------------------------------------------------------------
 
 constexpr size_t kBytes = 4096;
 
@@ -637,7 +619,7 @@ Case random_case(std::mt19937_64& random) {
 
 TEST_P(Nests, DoWhatTheLoopsSay) {
   const auto cases = static_cast<int>(test_size("STRIPLINE_TEST_NEST_CASES", 400));
-  const Status ran = run_ranks(group_on(GetParam(), 2), [&](Context& context) {
+  bootstrap::on_ranks(group_on(GetParam(), 2), [&](Context& context) {
     std::mt19937_64 random(17);
     const auto memory = *context.new_symmetric_array<uint64_t>(kBytes / 8);
     auto* const mine = reinterpret_cast<std::byte*>(context.local(memory));
@@ -675,11 +657,10 @@ TEST_P(Nests, DoWhatTheLoopsSay) {
       EXPECT_GT(cut, cases / 10);
     }
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST_P(Nests, GoThroughRanges) {
-  const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
+  bootstrap::on_ranks(group_on(GetParam(), 2), [](Context& context) {
     constexpr size_t kLines = 12;
     constexpr size_t kWidth = 20;
     const auto words = *context.new_symmetric_array<double>(kLines * kWidth);
@@ -725,7 +706,6 @@ TEST_P(Nests, GoThroughRanges) {
       EXPECT_EQ(mine[at], written ? -1 : static_cast<double>(at)) << at;
     }
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 class NestDeathTest : public bootstrap::RanksDeathTest {};

@@ -1,6 +1,5 @@
 // Tells whether nests take the time that the planner predicts, as loop_time_test.cc asks of loops.
 #include <array>
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -57,23 +57,23 @@ class ThereAndBack {
 
  private:
   // Forward (0), or back.
-  void stage(size_t way, uint64_t round) {
+  void stage(size_t direction, uint64_t round) {
     const rank_t me = context_.rank_me();
     const rank_t end = context_.rank_n() - 1;
-    const bool first = way == 0 ? me == 0 : me == end;
-    const bool last = way == 0 ? me == end : me == 0;
+    const bool first = direction == 0 ? me == 0 : me == end;
+    const bool last = direction == 0 ? me == end : me == 0;
     Wavefront::Stage<uint64_t> stage;
     stage.lines = kLines;
     stage.width = kWidth;
-    if (!first) stage.comes = way;
-    uint64_t* const left = left_.data() + way * kLines * kWidth;
-    const uint64_t* came = context_.local(came_) + way * kLines * kWidth;
-    if (first && way == 1) came = left_.data();
+    if (!first) stage.comes = direction;
+    uint64_t* const left = left_.data() + direction * kLines * kWidth;
+    const uint64_t* came = context_.local(came_) + direction * kLines * kWidth;
+    if (first && direction == 1) came = left_.data();
     if (!last) {
-      stage.leaves = way;
+      stage.leaves = direction;
       stage.results = left;
-      stage.place = context_.on_rank(came_, way == 0 ? me + 1 : me - 1) +
-                    static_cast<std::ptrdiff_t>(way * kLines * kWidth);
+      stage.place = context_.on_rank(came_, direction == 0 ? me + 1 : me - 1) +
+                    static_cast<std::ptrdiff_t>(direction * kLines * kWidth);
     }
     size_t done = 0;
     wavefront_.run(stage, [&](size_t begin, size_t end_line) {
@@ -83,7 +83,7 @@ class ThereAndBack {
       for (size_t line = begin; line < end_line; ++line) {
         for (size_t column = 0; column < kWidth; ++column) {
           const size_t at = line * kWidth + column;
-          const uint64_t before = first && way == 0 ? 0 : came[at];
+          const uint64_t before = first && direction == 0 ? 0 : came[at];
           left[at] = after(before, me, line, column, round);
         }
       }
@@ -103,30 +103,26 @@ class WavefrontOn : public ::testing::TestWithParam<bootstrap::FabricUnderTest> 
 
 TEST_P(WavefrontOn, HandsOnWhatWasComputed) {
   for (const uint32_t pieces : {0U, 1U, 2U, 7U, 64U}) {
-    const Status ran =
-        bootstrap::run_ranks(bootstrap::group_on(GetParam(), 3), [&](Context& context) {
-          ThereAndBack sweep(context, {.pieces = pieces});
-          for (uint64_t round = 0; round < kRounds; ++round) sweep.round(round);
-          if (context.rank_me() == 0) {
-            EXPECT_EQ(sweep.wavefront().pieces(0), std::clamp(pieces, 1U, 37U));
-            EXPECT_EQ(sweep.wavefront().pieces(1), 0U);
-          }
-        });
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
+    bootstrap::on_ranks(bootstrap::group_on(GetParam(), 3), [&](Context& context) {
+      ThereAndBack sweep(context, {.pieces = pieces});
+      for (uint64_t round = 0; round < kRounds; ++round) sweep.round(round);
+      if (context.rank_me() == 0) {
+        EXPECT_EQ(sweep.wavefront().pieces(0), std::clamp(pieces, 1U, 37U));
+        EXPECT_EQ(sweep.wavefront().pieces(1), 0U);
+      }
+    });
   }
 }
 
 TEST_P(WavefrontOn, RanksNeedNotAgree) {
-  const Status ran =
-      bootstrap::run_ranks(bootstrap::group_on(GetParam(), 4), [&](Context& context) {
-        ThereAndBack sweep(context, {.pieces = 1 + 4 * context.rank_me()});
-        for (uint64_t round = 0; round < kRounds; ++round) sweep.round(round);
-      });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
+  bootstrap::on_ranks(bootstrap::group_on(GetParam(), 4), [&](Context& context) {
+    ThereAndBack sweep(context, {.pieces = 1 + 4 * context.rank_me()});
+    for (uint64_t round = 0; round < kRounds; ++round) sweep.round(round);
+  });
 }
 
 TEST_P(WavefrontOn, CanBeUsedAgainAfterABodyHasThrown) {
-  const Status ran = bootstrap::run_ranks(bootstrap::group_on(GetParam(), 2), [](Context& context) {
+  bootstrap::on_ranks(bootstrap::group_on(GetParam(), 2), [](Context& context) {
     const bool sends = context.rank_me() == 0;
     const auto came = *context.new_symmetric_array<uint64_t>(kLines);
     std::vector<uint64_t> left(kLines);
@@ -162,26 +158,24 @@ TEST_P(WavefrontOn, CanBeUsedAgainAfterABodyHasThrown) {
       context.barrier();
     }
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, WavefrontOn, ::testing::ValuesIn(bootstrap::fabrics_under_test()),
                          bootstrap::FabricLabel{});
 
 TEST(Wavefront, AStageWithoutLinesIsNone) {
-  const Status ran = bootstrap::run_ranks(
-      bootstrap::group_on(bootstrap::fabrics_under_test()[1], 2), [&](Context& context) {
-        auto wavefront = *Wavefront::create(context, 1);
-        const auto place = *context.new_symmetric_array<double>(8);
-        Wavefront::Stage<double> stage;
-        stage.comes = context.rank_me() == 1 ? 0 : Wavefront::kNoCrossing;
-        stage.leaves = context.rank_me() == 0 ? 0 : Wavefront::kNoCrossing;
-        stage.place = context.on_rank(place, 1);
-        for (int round = 0; round < 3; ++round) {
-          wavefront.run(stage, [](size_t, size_t) { FAIL(); });
-        }
-      });
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
+  bootstrap::on_ranks(bootstrap::group_on(bootstrap::fabrics_under_test()[1], 2),
+                      [&](Context& context) {
+                        auto wavefront = *Wavefront::create(context, 1);
+                        const auto place = *context.new_symmetric_array<double>(8);
+                        Wavefront::Stage<double> stage;
+                        stage.comes = context.rank_me() == 1 ? 0 : Wavefront::kNoCrossing;
+                        stage.leaves = context.rank_me() == 0 ? 0 : Wavefront::kNoCrossing;
+                        stage.place = context.on_rank(place, 1);
+                        for (int round = 0; round < 3; ++round) {
+                          wavefront.run(stage, [](size_t, size_t) { FAIL(); });
+                        }
+                      });
 }
 
 constexpr const char* kFabric = "emulated:opteron-vapi,compute=none,jitter=off";
@@ -440,16 +434,14 @@ TEST(TracedWavefront, CountsAStageOfAChainFromItsFirstPiece) {
 }
 
 TEST(Wavefront, HasNoMoreCrossingsThanASegmentHoldsFlagsOf) {
-  const Status ran =
-      bootstrap::run_ranks(bootstrap::group_on({"", kFabric, "virtual"}, 2), [](Context& context) {
-        for (const size_t crossings : {size_t{1} << 30, size_t{1} << 60, ~size_t{0}}) {
-          const auto wavefront = Wavefront::create(context, crossings);
-          ASSERT_FALSE(wavefront.ok());
-          EXPECT_EQ(wavefront.error().code(), ErrorCode::resource_exhausted);
-        }
-        context.barrier();
-      });
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
+  bootstrap::on_ranks(bootstrap::group_on({"", kFabric, "virtual"}, 2), [](Context& context) {
+    for (const size_t crossings : {size_t{1} << 30, size_t{1} << 60, ~size_t{0}}) {
+      const auto wavefront = Wavefront::create(context, crossings);
+      ASSERT_FALSE(wavefront.ok());
+      EXPECT_EQ(wavefront.error().code(), ErrorCode::resource_exhausted);
+    }
+    context.barrier();
+  });
 }
 
 class WavefrontDeathTest : public bootstrap::RanksDeathTest {};

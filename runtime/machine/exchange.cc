@@ -123,9 +123,7 @@ class Child {
 /// The next line of a child, if it has this member.
 Result<Json> expect(Child& rank, const char* member, double seconds_left) {
   auto line = rank.channel().read(std::max(0.0, seconds_left));
-  if (!line.ok()) {
-    return Error(ErrorCode::aborted, "a checking process died " + rank.end());
-  }
+  if (!line.ok()) return Error(ErrorCode::aborted, "a checking process died " + rank.end());
   if (!*line) return Error(ErrorCode::deadline_exceeded, "the exchange did not finish in time");
   if ((*line)->contains("error")) {
     return Error(ErrorCode::unavailable, (*line)->at("error").get<std::string>());

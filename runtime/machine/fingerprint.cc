@@ -110,9 +110,7 @@ Facts join_facts(std::span<const FactsOfRank> of_ranks) {
   return joined;
 }
 
-std::string encode_facts(const Facts& facts) {
-  return Json(facts).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string encode_facts(const Facts& facts) { return dumped(Json(facts)); }
 
 Result<Facts> decode_facts(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);

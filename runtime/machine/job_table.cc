@@ -131,7 +131,7 @@ std::string RankDescription::encode() const {
                      {"segment_bytes", segment_bytes},
                      {"settings", std::move(list)}};
   // Environment variables may hold any bytes.
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dumped(json);
 }
 
 Result<RankDescription> RankDescription::decode(std::string_view text) {

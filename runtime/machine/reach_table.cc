@@ -11,13 +11,13 @@
 namespace stripline::machine {
 namespace {
 
-constexpr auto kWays =
+constexpr auto kSameNodePaths =
     std::array{fabric::SameNode::mapped, fabric::SameNode::cma, fabric::SameNode::network};
 
 /// Ranks that reach all others alike.
 struct Group {
   std::vector<uint32_t> members;
-  std::vector<std::optional<uint8_t>> ways;  // of a rank that only knows itself: none
+  std::vector<std::optional<uint8_t>> paths;  // of a rank that only knows itself: none
   const RankReach* first = nullptr;
 };
 
@@ -29,11 +29,13 @@ bool take(Group& group, uint32_t rank, const RankReach& reach) {
   if (reach.provider != group.first->provider || reach.same_node != group.first->same_node) {
     return false;
   }
-  for (size_t other = 0; other < reach.ways.size(); ++other) {
-    if (other != rank && group.ways[other] && *group.ways[other] != reach.ways[other]) return false;
+  for (size_t other = 0; other < reach.paths.size(); ++other) {
+    if (other != rank && group.paths[other] && *group.paths[other] != reach.paths[other]) {
+      return false;
+    }
   }
-  for (size_t other = 0; other < reach.ways.size(); ++other) {
-    if (other != rank) group.ways[other] = reach.ways[other];
+  for (size_t other = 0; other < reach.paths.size(); ++other) {
+    if (other != rank) group.paths[other] = reach.paths[other];
   }
   group.members.push_back(rank);
   return true;
@@ -41,16 +43,16 @@ bool take(Group& group, uint32_t rank, const RankReach& reach) {
 
 std::string line(const Group& group) {
   std::string text;
-  for (const fabric::SameNode way : kWays) {
+  for (const fabric::SameNode path : kSameNodePaths) {
     std::vector<uint32_t> reached;
-    for (uint32_t other = 0; other < group.ways.size(); ++other) {
-      if (group.ways[other] && *group.ways[other] == static_cast<uint8_t>(way)) {
+    for (uint32_t other = 0; other < group.paths.size(); ++other) {
+      if (group.paths[other] && *group.paths[other] == static_cast<uint8_t>(path)) {
         reached.push_back(other);
       }
     }
     if (reached.empty()) continue;
     text += (text.empty() ? named(reached) : ", " + list_text(reached)) + " by ";
-    switch (way) {
+    switch (path) {
       case fabric::SameNode::mapped:
         text += "mapped memory";
         break;
@@ -71,8 +73,8 @@ std::string line(const Group& group) {
 }
 
 Group group_of(uint32_t rank, const RankReach& reach) {
-  Group group{.members = {}, .ways = {}, .first = &reach};
-  group.ways.resize(reach.ways.size());
+  Group group{.members = {}, .paths = {}, .first = &reach};
+  group.paths.resize(reach.paths.size());
   take(group, rank, reach);
   return group;
 }
@@ -103,7 +105,7 @@ std::string reach_table(std::span<const RankReach> ranks) {
 }
 
 std::string reach_line(uint32_t rank, const RankReach& reach) {
-  if (reach.ways.size() < 2) return {};
+  if (reach.paths.size() < 2) return {};
   return line(group_of(rank, reach)) + memory_line(reach);
 }
 

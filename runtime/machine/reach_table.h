@@ -12,7 +12,7 @@ namespace stripline::machine {
 /// How one rank reaches others, and what for; as it tells rank 0.
 struct RankReach {
   /// By rank of the job: mapped, cma or network, as in fabric::SameNode. Of itself, anything.
-  std::vector<uint8_t> ways;
+  std::vector<uint8_t> paths;
   std::string provider;         ///< that carries "network"
   std::string same_node;        ///< Info::same_node, which says why a path is not the one asked for
   uint64_t runtime_bytes = 0;   ///< MemoryUse::runtime_bytes

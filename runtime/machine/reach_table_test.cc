@@ -11,8 +11,8 @@ constexpr auto kNetwork = static_cast<uint8_t>(fabric::SameNode::network);
 constexpr auto kMapped = static_cast<uint8_t>(fabric::SameNode::mapped);
 constexpr auto kCma = static_cast<uint8_t>(fabric::SameNode::cma);
 
-RankReach reach(std::vector<uint8_t> ways, std::string same_node = "") {
-  return {.ways = std::move(ways),
+RankReach reach(std::vector<uint8_t> paths, std::string same_node = "") {
+  return {.paths = std::move(paths),
           .provider = "tcp;ofi_rxm",
           .same_node = std::move(same_node),
           .runtime_bytes = 3U << 20,
@@ -32,7 +32,7 @@ TEST(ReachTable, RanksThatReachAllAlikeAreOneLine) {
   std::vector<RankReach> network;
   for (size_t i = 0; i < 3; ++i) {
     network.push_back(reach({kNetwork, kNetwork, kNetwork}));
-    network.back().ways[i] = kMapped;
+    network.back().paths[i] = kMapped;
   }
   EXPECT_EQ(reach_table(network),
             std::string("ranks 0-2 reach ranks 0-2 by network (tcp;ofi_rxm)\n") + kMemory);

@@ -1,7 +1,6 @@
 #include "runtime/machine/topology.h"
 
 #include <fstream>
-#include <thread>
 #include <unistd.h>
 
 #include <gtest/gtest.h>

@@ -7,6 +7,7 @@
 
 #include <stripline/atomic.h>
 
+#include "base/testing/assert_ok.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/rma/context_state.h"
@@ -16,7 +17,6 @@ namespace {
 
 using bootstrap::fabrics_under_test;
 using bootstrap::group_on;
-using bootstrap::run_ranks;
 
 struct Case {
   bootstrap::FabricUnderTest fabric;
@@ -44,27 +44,25 @@ class Atomic : public ::testing::TestWithParam<Case> {
  protected:
   void on_ranks(rank_t ranks, const std::function<void(Context&, AtomicPath)>& body) {
     const AtomicPath path = GetParam().path;
-    const Status ran = run_ranks(group_on(GetParam().fabric, ranks), [&](Context& context) {
+    bootstrap::on_ranks(group_on(GetParam().fabric, ranks), [&](Context& context) {
       if (path == AtomicPath::message || has_own_atomics(context)) {
         body(context, path);
       }
     });
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
   }
 };
 
 // One variable of a type between two others that must stay as they are.
 template <typename T>
 void check_type(Context& context, AtomicPath path) {
-  const auto mine = context.new_symmetric_array<T>(3);
-  ASSERT_TRUE(mine.ok());
+  ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<T>(3));
   const atomic_domain<T> domain(context, path);
   EXPECT_EQ(domain.path(), path);
-  std::fill_n(context.local(*mine), 3, T{7});
+  std::fill_n(context.local(mine), 3, T{7});
   context.barrier();
   if (context.rank_me() == 0) {
     for (const rank_t target : {rank_t{1}, rank_t{0}}) {
-      const global_ptr<T> place = context.on_rank(*mine, target) + 1;
+      const global_ptr<T> place = context.on_rank(mine, target) + 1;
       EXPECT_EQ(domain.load(place), T{7});
       EXPECT_EQ(domain.fetch_add(place, T{5}), T{7});
       domain.add(place, T{3}).wait();
@@ -163,10 +161,9 @@ TEST_P(Atomic, CompareAndSwapExcludes) {
   constexpr rank_t kRanks = 3;
   constexpr int kRounds = 20;
   on_ranks(kRanks, [](Context& context, AtomicPath path) {
-    const auto mine = context.new_symmetric_array<uint64_t>(2);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(2));
     const atomic_domain<uint64_t> domain(context, path);
-    const auto lock = context.on_rank(*mine, 0);
+    const auto lock = context.on_rank(mine, 0);
     const auto value = lock + 1;
     for (int round = 0; round < kRounds; ++round) {
       while (domain.compare_swap(lock, 0, context.rank_me() + 1) != 0) context.progress();
@@ -182,11 +179,10 @@ TEST_P(Atomic, CompareAndSwapExcludes) {
 
 TEST_P(Atomic, OperationsTakeTheirPath) {
   on_ranks(2, [](Context& context, AtomicPath path) {
-    const auto mine = context.new_symmetric_array<int64_t>(1);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<int64_t>(1));
     const atomic_domain<int64_t> domain(context, path);
     const auto before = context.state().job.fabric().traffic();
-    domain.fetch_add(context.on_rank(*mine, 1 - context.rank_me()), 1);
+    domain.fetch_add(context.on_rank(mine, 1 - context.rank_me()), 1);
     const auto after = context.state().job.fabric().traffic();
     EXPECT_EQ(after.atomics - before.atomics, path == AtomicPath::provider ? 1U : 0U);
     context.barrier();
@@ -202,14 +198,13 @@ struct CaseLabel {
 };
 TEST(AtomicDomain, PicksThePathThatAllRanksShare) {
   for (const auto& fabric : bootstrap::fabrics_under_test()) {
-    const Status ran = run_ranks(group_on(fabric, 2), [&](Context& context) {
+    bootstrap::on_ranks(group_on(fabric, 2), [&](Context& context) {
       // Where memory is mapped, the CPU is faster than any provider.
       const atomic_domain<int64_t> domain(context);
       EXPECT_EQ(domain.path(), fabric.same_node == "mapped" || !has_own_atomics(context)
                                    ? AtomicPath::message
                                    : AtomicPath::provider);
     });
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
   }
 }
 
@@ -217,13 +212,12 @@ TEST(AtomicDomain, IsByTheMethodThatARuleForces) {
   for (const auto& fabric : bootstrap::fabrics_under_test()) {
     bootstrap::ThreadGroupOptions group = group_on(fabric, 2);
     group.context.tuning = "atomic:*:message";
-    const Status ran = run_ranks(group, [](Context& context) {
+    bootstrap::on_ranks(group, [](Context& context) {
       EXPECT_EQ(atomic_domain<int64_t>(context).path(), AtomicPath::message);
       if (!has_own_atomics(context)) return;
       // What the program says counts more.
       EXPECT_EQ(atomic_domain<int64_t>(context, AtomicPath::provider).path(), AtomicPath::provider);
     });
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
   }
 }
 

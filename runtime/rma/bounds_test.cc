@@ -119,7 +119,7 @@ TEST_F(BoundsDeathTest, CollectivesWhoseBytesOverflow) {
 }
 
 TEST(Bounds, AllocationsThatOverflowAreErrorsOfAllRanks) {
-  const Status ran = bootstrap::run_ranks(
+  bootstrap::on_ranks(
       bootstrap::group_on(bootstrap::fabrics_under_test()[1], 2), [](Context& context) {
         const auto array = context.new_symmetric_array<int>(kWraps);
         ASSERT_FALSE(array.ok());
@@ -134,7 +134,6 @@ TEST(Bounds, AllocationsThatOverflowAreErrorsOfAllRanks) {
         EXPECT_EQ(spread.error().code(), ErrorCode::invalid_argument);
         context.barrier();  // still usable
       });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST_F(BoundsDeathTest, RanksThatDoNotExist) {

@@ -11,7 +11,7 @@
 #include <stripline/team.h>
 
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
-#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/loop/testing/model_file.h"
 #include "runtime/rma/context_state.h"
 
@@ -69,8 +69,7 @@ void on_network(bool guard, const std::string& trace, const std::function<void(C
   group.context.model_path = model.path();
   group.context.guard = guard;
   group.context.trace = trace;
-  const Status ran = bootstrap::run_ranks(group, body);
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
+  bootstrap::on_ranks(group, body);
 }
 
 TEST(ComparedCollectives, ARuleThatIsWrongIsGivenUp) {

@@ -1,7 +1,6 @@
 #include "runtime/rma/completion_slots.h"
 
 #include <set>
-#include <vector>
 
 #include <gtest/gtest.h>
 

@@ -39,8 +39,6 @@ Status check_size(rma::Call call, size_t bytes) {
 
 }  // namespace
 
-// --- joining and leaving -------------------------------------------------------------------------
-
 Context::Context(std::unique_ptr<detail::ContextState> state)
     : state_(std::move(state)),
       rank_me_(state_->job.rank()),
@@ -80,8 +78,6 @@ Result<std::unique_ptr<Context>> Context::init(const Options& options) {
   STRIPLINE_ASSIGN_OR_RETURN(auto job, bootstrap::from_environment());
   return detail::ContextState::join(options, std::move(job));
 }
-
-// --- memory --------------------------------------------------------------------------------------
 
 Result<uint64_t> Context::allocate_symmetric(size_t bytes, CallSite site) {
   const rma::Call call("new_symmetric_array", site);
@@ -171,8 +167,6 @@ global_ptr<std::byte> Context::find_global(const std::byte* object) const {
   return {};
 }
 
-// --- active messages -----------------------------------------------------------------------------
-
 uint32_t Context::register_am(AmHandler handler, CallSite site) {
   const auto inside = state_->exclusive();
   const rma::CollectiveScope scope(*state_, "register_am", site);
@@ -237,8 +231,6 @@ void Context::am_quiesce(CallSite site) {
   }
 }
 
-// --- synchronisation and collectives -------------------------------------------------------------
-
 void Context::barrier(CallSite site) {
   const auto inside = state_->exclusive();
   state_->operations.enter("barrier");
@@ -270,8 +262,6 @@ double Context::reduce_all(double value, ReduceOp op, CallSite site) {
 uint64_t Context::reduce_all(uint64_t value, ReduceOp op, CallSite site) {
   return reduce_all_in_order(*this, value, op, site);
 }
-
-// --- progress and time ---------------------------------------------------------------------------
 
 void Context::progress() {
   const auto inside = state_->exclusive();

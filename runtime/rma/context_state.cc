@@ -38,7 +38,7 @@ constexpr const char* kSites = "sites";
 
 // Options::same_node.
 struct NodeReach {
-  fabric::SameNode way = fabric::SameNode::mapped;
+  fabric::SameNode path = fabric::SameNode::mapped;
   rank_t node_ranks = 0;
 };
 Result<NodeReach> node_reach_of(const std::string& text) {
@@ -47,9 +47,9 @@ Result<NodeReach> node_reach_of(const std::string& text) {
   NodeReach reach;
   bool known = true;
   if (name == "cma") {
-    reach.way = fabric::SameNode::cma;
+    reach.path = fabric::SameNode::cma;
   } else if (name == "network") {
-    reach.way = fabric::SameNode::network;
+    reach.path = fabric::SameNode::network;
   } else {
     known = name == "mapped";
   }
@@ -139,7 +139,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
        .segment_bytes = rma::Memory::registered_bytes(options.segment_bytes, job.ranks()),
        .populate = options.populate || !job.room_is_known(),
        .seed = options.seed,
-       .same_node = node_reach->way,
+       .same_node = node_reach->path,
        .node_ranks = node_reach->node_ranks,
        .progress = *progress,
        .computes = [&job](fabric::Rank peer) { return job.computes(peer); },
@@ -197,7 +197,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   joined.operations.rpc_calls().serve(*context);
   joined.mechanisms.groups().world().barrier.wait(sync::Collective::barrier);
   if (asks) joined.use_if_it_fits(*context, *std::move(model));
-  joined.find_reachable(*context, node_reach->way == fabric::SameNode::mapped);
+  joined.find_reachable(*context, node_reach->path == fabric::SameNode::mapped);
   if (options.verbose) rma::report_reach(*context, introduced->all_described);
   if (context->rank_me() == 0) std::fputs(rma::model_use_text(joined).c_str(), stderr);
   if (stall_notice_s) joined.stall_notice_.watch(*stall_notice_s);

@@ -51,8 +51,6 @@ DebugChecks::DebugChecks(detail::ContextState& state)
       collectives_(state.operations.messages(), state.mechanisms.groups(), state.job.rank(),
                    [&state](const Error& error) { state.fail(error); }) {}
 
-// --- the symmetric heap --------------------------------------------------------------------------
-
 void DebugChecks::check_free(const Call& call, uint64_t offset, uint64_t bytes) const {
   for (rank_t rank = 0; rank < state_.job.ranks(); ++rank) {
     const OpenAccess* const update = accesses_.update_of(rank, offset, bytes);
@@ -129,8 +127,6 @@ void DebugChecks::check_local(Call call, bool writes, const std::byte* memory, s
                       ", which this rank does not know to be complete; wait for it first"));
 }
 
-// --- operations ----------------------------------------------------------------------------------
-
 OpenAccess DebugChecks::open_access(const Touched& range, rank_t target) const {
   check_local(range.call, range.access != Access::put, range.memory, range.bytes);
   OpenAccess open;
@@ -192,8 +188,6 @@ void DebugChecks::open(AccessLog::Token token, OpenAccess&& access) {
                "mode does not check later ones (said once)\n",
                state_.job.rank(), AccessLog::kCapacity);
 }
-
-// --- completion ----------------------------------------------------------------------------------
 
 void DebugChecks::conclude(const OpenAccess& access) const {
   if (access.memory == nullptr) return;
@@ -271,8 +265,6 @@ void DebugChecks::drained() {
   if (fetched) learnt();
 }
 
-// --- what others have reported -------------------------------------------------------------------
-
 void DebugChecks::learnt() {
   notice_handlers();
   accesses_.release_observable([this](const OpenAccess& access) { conclude(access); });
@@ -285,8 +277,6 @@ void DebugChecks::notice_handlers() {
   if (std::exchange(handlers_, ran) == ran) return;
   accesses_.release_observable([](const OpenAccess&) {});
 }
-
-// --- collectives ---------------------------------------------------------------------------------
 
 // "... [with T = double; F = stripline::op_add]" as GCC has it, "... [T = double, F = ...]" as
 // Clang.

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -20,6 +19,7 @@
 #include <stripline/team.h>
 #include <stripline/vis.h>
 
+#include "base/testing/assert_ok.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/debug_checks.h"
@@ -41,8 +41,7 @@ Status run(const FabricUnderTest& fabric, rank_t ranks, const std::function<void
 class Debug : public ::testing::TestWithParam<FabricUnderTest> {
  protected:
   void on_ranks(rank_t ranks, const std::function<void(Context&)>& body) {
-    const Status ran = run(GetParam(), ranks, body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
+    ASSERT_OK(run(GetParam(), ranks, body));
   }
 };
 
@@ -57,8 +56,7 @@ TEST_P(Debug, ACorrectProgramIsLeftAlone) {
     const auto gone = context.new_symmetric_array<uint64_t>(5);
     ASSERT_TRUE(array.ok() && gone.ok());
     context.delete_symmetric_array(*gone);
-    const auto again = context.new_symmetric_array<uint64_t>(7);
-    ASSERT_TRUE(again.ok());
+    ASSERT_OK_AND_ASSIGN(const auto again, context.new_symmetric_array<uint64_t>(7));
     const auto there = context.on_rank(*array, next);
 
     std::vector<uint64_t> out(kCount);
@@ -90,8 +88,8 @@ TEST_P(Debug, ACorrectProgramIsLeftAlone) {
     context.barrier();
 
     const atomic_domain<uint64_t> domain(context);
-    const auto counter = context.on_rank(*again, 0);
-    std::fill_n(context.local(*again), 7, 0);  // it was another array's
+    const auto counter = context.on_rank(again, 0);
+    std::fill_n(context.local(again), 7, 0);  // it was another array's
     context.barrier();
     for (int i = 0; i < 10; ++i) domain.add(counter, 1);
     context.barrier();
@@ -99,10 +97,10 @@ TEST_P(Debug, ACorrectProgramIsLeftAlone) {
     context.barrier();
 
     constexpr uint64_t kRaised = 3;
-    context.rput_signal(out.data(), context.on_rank(*again, next) + 2, 2,
-                        context.on_rank(*again, next) + 1, kRaised);
-    context.wait_signal(*again + 1, kRaised);
-    EXPECT_EQ(context.local(*again)[3], 1000 * previous + 1);
+    context.rput_signal(out.data(), context.on_rank(again, next) + 2, 2,
+                        context.on_rank(again, next) + 1, kRaised);
+    context.wait_signal(again + 1, kRaised);
+    EXPECT_EQ(context.local(again)[3], 1000 * previous + 1);
     context.barrier();
 
     // Every second one of 20, by a put and by a get.
@@ -113,10 +111,10 @@ TEST_P(Debug, ACorrectProgramIsLeftAlone) {
     rget_strided<1>(context, there, apart, in.data(), close, ten).wait();
     EXPECT_EQ(in[9], out[9]);
     context.barrier();
-    rput_strided_signal<1>(context, out.data(), close, context.on_rank(*again, next) + 2, apart,
-                           {3}, context.on_rank(*again, next) + 1, kRaised + 1);
-    context.wait_signal(*again + 1, kRaised + 1);
-    EXPECT_EQ(context.local(*again)[4], 1000 * previous + 1);
+    rput_strided_signal<1>(context, out.data(), close, context.on_rank(again, next) + 2, apart, {3},
+                           context.on_rank(again, next) + 1, kRaised + 1);
+    context.wait_signal(again + 1, kRaised + 1);
+    EXPECT_EQ(context.local(again)[4], 1000 * previous + 1);
     context.barrier();
     const future packed = rput_strided<1>(context, out.data(), close, there, apart, ten,
                                           {.method = VisMethod::packed});
@@ -135,20 +133,18 @@ TEST_P(Debug, ACorrectProgramIsLeftAlone) {
     });
     EXPECT_NE(sum, 0U);
 
-    auto lock = global_lock::create(context);
-    ASSERT_TRUE(lock.ok());
+    ASSERT_OK_AND_ASSIGN(auto lock, global_lock::create(context));
     for (int i = 0; i < 3; ++i) {
-      const std::lock_guard hold(*lock);
+      const std::lock_guard hold(lock);
       context.rput(context.rget(counter) + 1, counter);
     }
     context.barrier();
     EXPECT_EQ(strict_read(context, counter), 39U);
-    auto elements = shared_array<uint32_t>::create(context, 100);
-    ASSERT_TRUE(elements.ok());
-    for (uint32_t i = me; i < 100; i += 3) elements->write((i + 1) % 100, i);
+    ASSERT_OK_AND_ASSIGN(auto elements, shared_array<uint32_t>::create(context, 100));
+    for (uint32_t i = me; i < 100; i += 3) elements.write((i + 1) % 100, i);
     context.barrier();
-    EXPECT_EQ(elements->read(50), 49U);
-    elements->destroy();
+    EXPECT_EQ(elements.read(50), 49U);
+    elements.destroy();
 
     const team all = team::world(context);
     const team pair = all.split(me == 1 ? team::no_colour : 0, 0);
@@ -173,9 +169,8 @@ TEST_P(Debug, DroppedFuturesAreSettledByTheBarrier) {
   std::array<uint64_t, 2> got{};
   on_ranks(2, [&got](Context& context) {
     constexpr size_t kPuts = rma::CompletionSlots::kDefaultCapacity + 500;
-    const auto array = context.new_symmetric_array<uint64_t>(kPuts);
-    ASSERT_TRUE(array.ok());
-    const auto there = context.on_rank(*array, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto array, context.new_symmetric_array<uint64_t>(kPuts));
+    const auto there = context.on_rank(array, 1 - context.rank_me());
     std::vector<uint64_t> values(kPuts);
     for (size_t i = 0; i < kPuts; ++i) {
       values[i] = i;
@@ -183,7 +178,7 @@ TEST_P(Debug, DroppedFuturesAreSettledByTheBarrier) {
     }
     context.barrier();
     EXPECT_TRUE(context.state().job.observers().debug()->accesses().empty());
-    EXPECT_EQ(context.local(*array)[kPuts - 1], kPuts - 1);
+    EXPECT_EQ(context.local(array)[kPuts - 1], kPuts - 1);
     context.rget(there + 9, &got[context.rank_me()], 1);  // complete at the end
   });
   EXPECT_EQ(got[0], 9U);
@@ -193,12 +188,11 @@ TEST_P(Debug, DroppedFuturesAreSettledByTheBarrier) {
 // A get delivers when the program may look, even where the data are copied at once.
 TEST_P(Debug, AGetDeliversWhenItIsWaitedFor) {
   on_ranks(2, [](Context& context) {
-    const auto array = context.new_symmetric_array<uint32_t>(4);
-    ASSERT_TRUE(array.ok());
-    context.local(*array)[1] = 77;
+    ASSERT_OK_AND_ASSIGN(const auto array, context.new_symmetric_array<uint32_t>(4));
+    context.local(array)[1] = 77;
     context.barrier();
     uint32_t value = 1;
-    const auto there = context.on_rank(*array, 1 - context.rank_me()) + 1;
+    const auto there = context.on_rank(array, 1 - context.rank_me()) + 1;
     const future got = context.rget(there, &value, 1);
     EXPECT_EQ(value, 0xdbdbdbdbU);
     got.wait();
@@ -214,10 +208,9 @@ TEST_P(Debug, AGetDeliversWhenItIsWaitedFor) {
 
 TEST_P(Debug, FreedMemoryIsFilled) {
   on_ranks(2, [](Context& context) {
-    const auto array = context.new_symmetric_array<uint32_t>(4);
-    ASSERT_TRUE(array.ok());
-    const uint32_t* mine = context.local(*array);
-    context.delete_symmetric_array(*array);
+    ASSERT_OK_AND_ASSIGN(const auto array, context.new_symmetric_array<uint32_t>(4));
+    const uint32_t* mine = context.local(array);
+    context.delete_symmetric_array(array);
     EXPECT_EQ(mine[0], 0xdbdbdbdbU);
     EXPECT_EQ(mine[3], 0xdbdbdbdbU);
     EXPECT_EQ(mine[4], 0U);
@@ -481,9 +474,9 @@ TEST_F(DebugMessagesDeathTest, CollectivesThatDoNotMatch) {
             const team all = team::world(context);
             const team first = all.split(0, 0);
             const team second = all.split(0, 0);
-            const bool other_way = context.rank_me() == 1;
-            (other_way ? second : first).barrier();
-            (other_way ? first : second).barrier();
+            const bool reversed = context.rank_me() == 1;
+            (reversed ? second : first).barrier();
+            (reversed ? first : second).barrier();
           },
           3),
       "the ranks disagree on the order of collective operations of two teams: rank [0-2] is in "

@@ -12,7 +12,7 @@
 #include "optimizer/plan/mechanisms.h"
 #include "optimizer/plan/nest_json.h"
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
-#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/loop/testing/model_file.h"
 
 namespace stripline::detail {
@@ -116,7 +116,7 @@ TEST(ExplainCommand, OfALoopSaysWhenPeersServe) {
   const ModelFile file("explain_command_test");
   auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 1);
   group.context.model_path = file.path();
-  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+  bootstrap::on_ranks(group, [&](Context& context) {
     plan::StripRequest request;
     request.total_bytes = 800;
     request.compute_s = 0;
@@ -131,14 +131,13 @@ TEST(ExplainCommand, OfALoopSaysWhenPeersServe) {
     request.surroundings.target_polls_only = true;
     EXPECT_EQ(command(), begin + "--compute 0.0 --target-polls-only");
   });
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST(ExplainCommand, OfASweepSaysWhatIsNotUsual) {
   const ModelFile file("explain_command_test");
   auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 1);
   group.context.model_path = file.path();
-  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+  bootstrap::on_ranks(group, [&](Context& context) {
     const plan::WavefrontRequest usual{.lines = 5, .line_bytes = 0, .compute_s = 1.25e-5};
     const std::string begin = "stripline explain sweep " + file.path() + " --path inter-node ";
     EXPECT_EQ(explain_command<plan::WavefrontMechanism>(context.state(), usual, kTuned,
@@ -157,14 +156,13 @@ TEST(ExplainCommand, OfASweepSaysWhatIsNotUsual) {
                   "--stages 1 --lines 7 --line-bytes 24 --compute 0.0 --kind pipeline "
                   "--nic-ranks 4 --target-polls-only --flag-with-data");
   });
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST(ExplainCommand, OfATransferSaysWhatIsNotUsual) {
   const ModelFile file("explain_command_test");
   auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 1);
   group.context.model_path = file.path();
-  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+  bootstrap::on_ranks(group, [&](Context& context) {
     const std::string begin = "stripline explain call " + file.path() + " --path inter-node ";
     plan::VisRequest request;
     request.regions = 5;
@@ -197,7 +195,6 @@ TEST(ExplainCommand, OfATransferSaysWhatIsNotUsual) {
             "--local-regions 3 --class heavy --bounding-box --iov-limit 4 --signal "
             "--peers 2 --target-polls-only --flag-with-data --service-delay 5e-06");
   });
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST(ExplainCommand, AsksNoModelAboutAPathThatItDoesNotHave) {
@@ -206,7 +203,7 @@ TEST(ExplainCommand, AsksNoModelAboutAPathThatItDoesNotHave) {
   const ModelFile file("explain_command_test", without);
   auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 1);
   group.context.model_path = file.path();
-  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+  bootstrap::on_ranks(group, [&](Context& context) {
     const ContextState& state = context.state();
     const auto asks_none = [](const std::string& command) {
       return command.find(" none") != std::string::npos;
@@ -218,7 +215,6 @@ TEST(ExplainCommand, AsksNoModelAboutAPathThatItDoesNotHave) {
     }
     EXPECT_NE(explain_command<plan::NestMechanism>(state, {}, kTuned), "");
   });
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST(ExplainCommand, AsksNoModelAboutWhatWasDecidedWithoutOne) {
@@ -226,7 +222,7 @@ TEST(ExplainCommand, AsksNoModelAboutWhatWasDecidedWithoutOne) {
   auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 1);
   for (const bool with_model : {false, true}) {
     group.context.model_path = with_model ? file.path() : "";
-    const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+    bootstrap::on_ranks(group, [&](Context& context) {
       const auto command = [&](plan::Reason reason) {
         return explain_command<plan::VisMechanism>(context.state(), {.regions = 5}, reason,
                                                    model::Path::network);
@@ -236,14 +232,13 @@ TEST(ExplainCommand, AsksNoModelAboutWhatWasDecidedWithoutOne) {
       EXPECT_EQ(command(plan::Reason::forced), "");
       EXPECT_EQ(command(plan::Reason::own_memory), "");
     });
-    EXPECT_TRUE(ran.ok()) << ran.error().message();
   }
 }
 
 // As in a worker, which gets its model with its assignment.
 TEST(ExplainCommand, IsNoneForAModelThatIsInNoFile) {
   auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 1);
-  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+  bootstrap::on_ranks(group, [&](Context& context) {
     ContextState& state = context.state();
     const auto model = std::make_shared<const model::TunedModel>(model::example_model());
     ASSERT_TRUE(state.use_model(model).ok());
@@ -253,7 +248,6 @@ TEST(ExplainCommand, IsNoneForAModelThatIsInNoFile) {
               "");
     EXPECT_EQ(explain_command<plan::VisMechanism>(state, {}, kTuned, model::Path::network), "");
   });
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 }  // namespace

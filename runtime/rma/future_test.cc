@@ -12,6 +12,7 @@
 #include <stripline/future.h>
 #include <stripline/team.h>
 
+#include "base/testing/assert_ok.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
@@ -33,20 +34,19 @@ class Counted {
 };
 
 void elements_come_as_values(Context& context) {
-  const auto array = context.new_symmetric_array<uint64_t>(64);
-  ASSERT_TRUE(array.ok());
-  for (size_t i = 0; i < 64; ++i) context.local(*array)[i] = uint64_t{100} * context.rank_me() + i;
+  ASSERT_OK_AND_ASSIGN(const auto array, context.new_symmetric_array<uint64_t>(64));
+  for (size_t i = 0; i < 64; ++i) context.local(array)[i] = uint64_t{100} * context.rank_me() + i;
   context.barrier();
   const rank_t next = (context.rank_me() + 1) % 3;
   std::vector<future_of<uint64_t>> all;
   for (std::ptrdiff_t i = 0; i < 64; ++i) {
-    all.push_back(rget_async(context, context.on_rank(*array, next) + i));
+    all.push_back(rget_async(context, context.on_rank(array, next) + i));
   }
   for (size_t i = 64; i-- > 0;) EXPECT_EQ(all[i].wait(), uint64_t{100} * next + i);
   EXPECT_TRUE(all[5].is_ready());
   // The memory of what is dropped stays until it is there.
   for (std::ptrdiff_t i = 0; i < 64; ++i) {
-    (void)rget_async(context, context.on_rank(*array, next) + i);
+    (void)rget_async(context, context.on_rank(array, next) + i);
   }
   EXPECT_TRUE(
       context.wait_until([&] { return context.state().operations.continuations().idle(); }));
@@ -88,13 +88,12 @@ void continuations_follow_and_are_flattened(Context& context) {
 }
 
 void puts_and_barriers_can_be_followed(Context& context) {
-  const auto array = context.new_symmetric_array<uint64_t>(1000);
-  ASSERT_TRUE(array.ok());
+  ASSERT_OK_AND_ASSIGN(const auto array, context.new_symmetric_array<uint64_t>(1000));
   const rank_t next = (context.rank_me() + 1) % 3;
   std::vector<uint64_t> out(1000);
   std::iota(out.begin(), out.end(), uint64_t{context.rank_me()} << 32);
   bool stored = false;
-  future_of<void> both = context.rput(out.data(), context.on_rank(*array, next), out.size())
+  future_of<void> both = context.rput(out.data(), context.on_rank(array, next), out.size())
                              .then([&] { stored = true; })
                              .then([&] { EXPECT_TRUE(stored); });
   both.wait();
@@ -105,16 +104,15 @@ void puts_and_barriers_can_be_followed(Context& context) {
   after.wait();
   EXPECT_TRUE(met);
   const rank_t previous = (context.rank_me() + 2) % 3;
-  EXPECT_EQ(context.local(*array)[999], (uint64_t{previous} << 32) + 999);
+  EXPECT_EQ(context.local(array)[999], (uint64_t{previous} << 32) + 999);
   context.barrier();
 }
 
 void a_join_is_ready_with_its_last(Context& context) {
-  const auto array = context.new_symmetric_array<uint32_t>(100);
-  ASSERT_TRUE(array.ok());
-  for (uint32_t i = 0; i < 100; ++i) context.local(*array)[i] = i + context.rank_me();
+  ASSERT_OK_AND_ASSIGN(const auto array, context.new_symmetric_array<uint32_t>(100));
+  for (uint32_t i = 0; i < 100; ++i) context.local(array)[i] = i + context.rank_me();
   context.barrier();
-  const auto there = context.on_rank(*array, 1 - context.rank_me());
+  const auto there = context.on_rank(array, 1 - context.rank_me());
   const uint32_t base = 1 - context.rank_me();
   uint32_t buffer = 0;
   const auto joined = when_all(rget_async(context, there + 3), make_ready(std::string("x")),
@@ -147,11 +145,10 @@ void a_join_is_ready_with_its_last(Context& context) {
 // Many at a time, more than there are completion slots, each followed by another one.
 void many_at_once(Context& context) {
   constexpr uint64_t kMany = 6000;
-  const auto array = context.new_symmetric_array<uint64_t>(2);
-  ASSERT_TRUE(array.ok());
-  *context.local(*array) = context.rank_me();
+  ASSERT_OK_AND_ASSIGN(const auto array, context.new_symmetric_array<uint64_t>(2));
+  *context.local(array) = context.rank_me();
   context.barrier();
-  const auto there = context.on_rank(*array, 1 - context.rank_me());
+  const auto there = context.on_rank(array, 1 - context.rank_me());
   uint64_t sum = 0;
   uint64_t ran = 0;
   std::vector<future_of<void>> all;
@@ -168,11 +165,10 @@ void many_at_once(Context& context) {
 }
 
 void atomic_operations_fetch_futures(Context& context) {
-  const auto counter = context.new_symmetric_array<int64_t>(1);
-  ASSERT_TRUE(counter.ok());
+  ASSERT_OK_AND_ASSIGN(const auto counter, context.new_symmetric_array<int64_t>(1));
   const atomic_domain<int64_t> domain(context);
   context.barrier();
-  const auto there = context.on_rank(*counter, 0);
+  const auto there = context.on_rank(counter, 0);
   int64_t sum = 0;
   std::vector<future_of<void>> all;
   for (int i = 0; i < 20; ++i) {
@@ -220,9 +216,8 @@ void continuations_run_while_the_program_waits_for_others(Context& context) {
 }
 
 void exceptions_go_on_to_who_waits(Context& context) {
-  const auto array = context.new_symmetric_array<uint64_t>(1);
-  ASSERT_TRUE(array.ok());
-  const auto there = context.on_rank(*array, 1 - context.rank_me());
+  ASSERT_OK_AND_ASSIGN(const auto array, context.new_symmetric_array<uint64_t>(1));
+  const auto there = context.on_rank(array, 1 - context.rank_me());
   const auto failing = rget_async(context, there).then([](uint64_t value) -> uint64_t {
     if (value == 0) throw std::runtime_error("no value");
     return value;
@@ -242,12 +237,11 @@ void exceptions_go_on_to_who_waits(Context& context) {
 
 // What is ready, of each kind, followed by what is pending, and by that in turn.
 void what_follows_the_ready_may_be_pending(Context& context) {
-  const auto array = context.new_symmetric_array<uint64_t>(8);
-  ASSERT_TRUE(array.ok());
-  std::iota(context.local(*array), context.local(*array) + 8, uint64_t{10} * context.rank_me());
+  ASSERT_OK_AND_ASSIGN(const auto array, context.new_symmetric_array<uint64_t>(8));
+  std::iota(context.local(array), context.local(array) + 8, uint64_t{10} * context.rank_me());
   context.barrier();
   const rank_t next = (context.rank_me() + 1) % context.rank_n();
-  const global_ptr<uint64_t> there = context.on_rank(*array, next);
+  const global_ptr<uint64_t> there = context.on_rank(array, next);
   const uint64_t expected = uint64_t{10} * next;
   const auto fetch = [&] { return rget_async(context, there); };
   const auto fetch_after = [&](uint64_t) { return rget_async(context, there); };
@@ -264,13 +258,13 @@ void what_follows_the_ready_may_be_pending(Context& context) {
   check(make_ready(uint64_t{5}).then(fetch_after));
   check(make_ready().then(fetch));
   check(future().then(fetch));
-  check(rget_async(context, *array).then(fetch_after));
+  check(rget_async(context, array).then(fetch_after));
   check(rget_async(context, there).then(fetch_after));
   check(make_ready(uint64_t{5}).then(fetch_after).then(fetch_after));
   check(make_ready(uint64_t{5}).then([&](uint64_t) { return make_ready().then(fetch); }));
   check(when_all(make_ready(uint64_t{1}), make_ready()).then([&](uint64_t) { return fetch(); }));
   check(when_all(make_ready(), make_ready()).then(fetch));
-  check(when_all(rget_async(context, *array), rget_async(context, there))
+  check(when_all(rget_async(context, array), rget_async(context, there))
             .then([&](uint64_t, uint64_t) { return fetch(); }));
   check(when_all(make_ready(uint64_t{5}).then(fetch_after), make_ready()).then([](uint64_t value) {
     return value;
@@ -284,7 +278,7 @@ void what_follows_the_ready_may_be_pending(Context& context) {
       make_ready(uint64_t{7}).then([&](uint64_t at) { return context.rput(&out, there + at, 1); });
   put.wait();
   context.barrier();
-  EXPECT_EQ(context.local(*array)[7], 77U);
+  EXPECT_EQ(context.local(array)[7], 77U);
   // Thrown away before it is there.
   for (int i = 0; i < 20; ++i) (void)make_ready(uint64_t{5}).then(fetch_after).then(fetch_after);
   // What throws once it is there.
@@ -313,13 +307,12 @@ class Futures : public bootstrap::RanksTest {};
 TEST_P(Futures, HandlesMayOutliveTheContext) {
   std::array<std::vector<future_of<uint64_t>>, 2> kept;
   on_ranks(2, [&](Context& context) {
-    const auto array = context.new_symmetric_array<uint64_t>(4);
-    ASSERT_TRUE(array.ok());
-    *context.local(*array) = 7;
+    ASSERT_OK_AND_ASSIGN(const auto array, context.new_symmetric_array<uint64_t>(4));
+    *context.local(array) = 7;
     context.barrier();
     const rank_t me = context.rank_me();
     for (int i = 0; i < 20; ++i) {
-      kept[me].push_back(rget_async(context, context.on_rank(*array, 1 - me)));
+      kept[me].push_back(rget_async(context, context.on_rank(array, 1 - me)));
       if (i % 2 == 0) kept[me].back().wait();
       kept[me].push_back(kept[me].back().then([](uint64_t value) { return value + 1; }));
     }

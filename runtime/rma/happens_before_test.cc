@@ -216,8 +216,6 @@ INSTANTIATE_TEST_SUITE_P(Fabrics, HappensBefore,
                          ::testing::ValuesIn(bootstrap::fabrics_under_test()),
                          bootstrap::FabricLabel());
 
-// --- the twins --------------------------------------------------------------------------------
-
 class RaceDeathTest : public bootstrap::RanksDeathTest {
  protected:
   static void wrong(const std::function<void(Context&, Words, Words)>& body) {

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <random>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,6 +13,7 @@
 #include <stripline/context.h>
 #include <stripline/vis.h>
 
+#include "base/testing/assert_ok.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
@@ -36,10 +36,9 @@ class ImplicitOnNetworks : public Implicit {};
 TEST_P(ImplicitOnNetworks, ManySmallGetsTravelTogether) {
   constexpr size_t kWords = 3000;
   on_ranks(3, [](Context& context) {
-    const auto there = context.new_symmetric_array<uint64_t>(kWords);
-    ASSERT_TRUE(there.ok());
+    ASSERT_OK_AND_ASSIGN(const auto there, context.new_symmetric_array<uint64_t>(kWords));
     for (size_t i = 0; i < kWords; ++i) {
-      context.local(*there)[i] = i * 10 + context.rank_me();
+      context.local(there)[i] = i * 10 + context.rank_me();
     }
     context.barrier();
     const fabric::Traffic before = context.state().job.fabric().traffic();
@@ -49,7 +48,7 @@ TEST_P(ImplicitOnNetworks, ManySmallGetsTravelTogether) {
     for (const bool all : {true, false}) {
       std::fill(in.begin(), in.end(), 0);
       for (size_t i = 0; i < kWords; ++i) {
-        context.rget_nbi(context.on_rank(*there, owner(i)) + static_cast<std::ptrdiff_t>(place(i)),
+        context.rget_nbi(context.on_rank(there, owner(i)) + static_cast<std::ptrdiff_t>(place(i)),
                          &in[i], 1);
       }
       if (all) {
@@ -74,8 +73,7 @@ TEST_P(Implicit, EverythingIsVisibleAfterAFence) {
   constexpr size_t kPart = 20000;
   on_ranks(kRanks, [](Context& context) {
     const rank_t me = context.rank_me();
-    const auto mine = context.new_symmetric_array<std::byte>(kRanks * kPart);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<std::byte>(kRanks * kPart));
     std::mt19937_64 random(7 + me);
     std::vector<std::byte> out(kPart);
     for (int epoch = 0; epoch < 4; ++epoch) {
@@ -88,20 +86,20 @@ TEST_P(Implicit, EverythingIsVisibleAfterAFence) {
         const size_t bytes = std::min(kPart - from, random() % largest);
         context.rput_nbi(
             out.data() + from,
-            context.on_rank(*mine, target) + static_cast<std::ptrdiff_t>(me * kPart + from), bytes);
+            context.on_rank(mine, target) + static_cast<std::ptrdiff_t>(me * kPart + from), bytes);
         from += bytes;
       }
       const rank_t first = (me + 1) % kRanks;
       context.fence(first);
       std::vector<std::byte> in(kPart);
       const auto part = static_cast<std::ptrdiff_t>(me * kPart);
-      context.rget_nbi(context.on_rank(*mine, first) + part, in.data(), kPart);
+      context.rget_nbi(context.on_rank(mine, first) + part, in.data(), kPart);
       context.fence();
       ASSERT_EQ(in, out);
-      context.rget(context.on_rank(*mine, (me + 2) % kRanks) + part, in.data(), kPart).wait();
+      context.rget(context.on_rank(mine, (me + 2) % kRanks) + part, in.data(), kPart).wait();
       ASSERT_EQ(in, out);
       context.barrier();
-      const std::byte* local = context.local(*mine);
+      const std::byte* local = context.local(mine);
       for (rank_t writer = 0; writer < kRanks; ++writer) {
         for (size_t i = 0; i < kPart; ++i) {
           ASSERT_EQ(local[writer * kPart + i], value_at(i, writer, epoch)) << writer << " " << i;
@@ -116,14 +114,13 @@ TEST_P(Implicit, EverythingIsVisibleAfterAFence) {
 TEST_P(ImplicitOnNetworks, AreCompletedByTheFenceOfWhatCountsThem) {
   constexpr size_t kWords = 4000;
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(kWords);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(kWords));
     const rank_t peer = 1 - context.rank_me();
     detail::ContextState& state = context.state();
     ASSERT_EQ(state.memory.reachable(peer), nullptr);
     std::array<rma::ImplicitOperations, 2> counted = {rma::ImplicitOperations(2),
                                                       rma::ImplicitOperations(2)};
-    const auto place = [&](size_t i) { return mine->offset() + i * sizeof(uint64_t); };
+    const auto place = [&](size_t i) { return mine.offset() + i * sizeof(uint64_t); };
     std::vector<uint64_t> sent(kWords);
     std::vector<uint64_t> seen(kWords);
     for (uint64_t round = 1; round < 4; ++round) {
@@ -154,8 +151,7 @@ TEST_P(ImplicitOnNetworks, AreCompletedByTheFenceOfWhatCountsThem) {
 // flight when a fence looks.
 TEST_P(ImplicitOnNetworks, FencesEndThoughOthersGoOn) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(2);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(2));
     detail::ContextState& state = context.state();
     if (context.rank_me() == 0) {
       rma::ImplicitOperations counted(2);
@@ -167,9 +163,9 @@ TEST_P(ImplicitOnNetworks, FencesEndThoughOthersGoOn) {
         state.operations.combiner().flush(1);
       };
       const auto inside = state.exclusive();
-      put(mine->offset(), counted);
+      put(mine.offset(), counted);
       while (true) {
-        put(mine->offset() + sizeof value, others);
+        put(mine.offset() + sizeof value, others);
         if (state.operations.try_fence(counted)) break;
         state.operations.make_progress();
       }
@@ -177,8 +173,8 @@ TEST_P(ImplicitOnNetworks, FencesEndThoughOthersGoOn) {
     }
     context.barrier();
     if (context.rank_me() == 1) {
-      EXPECT_EQ(context.local(*mine)[0], 7U);
-      EXPECT_EQ(context.local(*mine)[1], 7U);
+      EXPECT_EQ(context.local(mine)[0], 7U);
+      EXPECT_EQ(context.local(mine)[1], 7U);
     }
     context.barrier();
   });
@@ -186,9 +182,8 @@ TEST_P(ImplicitOnNetworks, FencesEndThoughOthersGoOn) {
 
 TEST_P(Implicit, BarriersFence) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(1000);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(1000));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     std::vector<uint64_t> values(1000);
     for (uint64_t i = 0; i < 1000; i += 2) {
       values[i] = 100 * i + context.rank_me();
@@ -196,7 +191,7 @@ TEST_P(Implicit, BarriersFence) {
     }
     context.barrier();
     for (uint64_t i = 0; i < 1000; ++i) {
-      ASSERT_EQ(context.local(*mine)[i], i % 2 == 0 ? 100 * i + 1 - context.rank_me() : 0) << i;
+      ASSERT_EQ(context.local(mine)[i], i % 2 == 0 ? 100 * i + 1 - context.rank_me() : 0) << i;
     }
     context.barrier();
   });
@@ -205,11 +200,10 @@ TEST_P(Implicit, BarriersFence) {
 TEST_P(ImplicitOnNetworks, SmallPutsTravelTogether) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kPuts = 5000;
-    const auto mine = context.new_symmetric_array<uint64_t>(3 * kPuts);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(3 * kPuts));
     const rma::PutCombiner& combiner = context.state().operations.combiner();
     const auto before = context.state().job.fabric().traffic();
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     std::vector<uint64_t> values(kPuts);
     std::iota(values.begin(), values.end(), 0);
     uint64_t bytes = 0;
@@ -237,7 +231,7 @@ TEST_P(ImplicitOnNetworks, SmallPutsTravelTogether) {
     EXPECT_EQ(context.state().job.fabric().traffic().puts - before.puts,
               combiner.statistics().landed);
     context.barrier();
-    for (size_t i = 0; i < kPuts; ++i) ASSERT_EQ(context.local(*mine)[i], i);
+    for (size_t i = 0; i < kPuts; ++i) ASSERT_EQ(context.local(mine)[i], i);
     context.barrier();
   });
 }
@@ -250,13 +244,12 @@ TEST_P(ImplicitOnNetworks, AtomicOperationsWithoutAResultTravelTogether) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kCells = 1000;
     constexpr uint64_t kRounds = 6;
-    const auto mine = context.new_symmetric_array<uint64_t>(3 * kCells);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(3 * kCells));
     const detail::AtomicDomain words(context, detail::AtomicType::uint64, AtomicPath::message);
     const detail::AtomicDomain halves(context, detail::AtomicType::uint32, AtomicPath::message);
     const rma::PutCombiner& combiner = context.state().operations.combiner();
     const rank_t peer = 1 - context.rank_me();
-    const auto there = context.on_rank(*mine, peer);
+    const auto there = context.on_rank(mine, peer);
     const auto at = [&](size_t i, size_t part) {
       return global_ptr<std::byte>(peer, there.offset() + (part * kCells + i) * sizeof(uint64_t));
     };
@@ -280,7 +273,7 @@ TEST_P(ImplicitOnNetworks, AtomicOperationsWithoutAResultTravelTogether) {
     EXPECT_EQ(combiner.statistics().atomics, kRounds * (2 * kCells + (kCells + 6) / 7));
     EXPECT_LT(combiner.statistics().messages, kRounds * kCells / 20);
     context.barrier();
-    const uint64_t* const here = context.local(*mine);
+    const uint64_t* const here = context.local(mine);
     for (size_t i = 0; i < kCells; ++i) {
       ASSERT_EQ(here[i], kRounds) << i;
       ASSERT_EQ(here[kCells + i], kRounds * i + kRounds * (kRounds - 1) / 2) << i;
@@ -350,31 +343,29 @@ TEST_P(ImplicitOnNetworks, BurstsTravelAsParcels) {
 
 TEST_P(ImplicitOnNetworks, LargePutsTravelAlone) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<std::byte>(4096);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<std::byte>(4096));
     const auto before = context.state().job.fabric().traffic();
     const std::vector<std::byte> out(4096, std::byte{5});
-    context.rput_nbi(out.data(), context.on_rank(*mine, 1 - context.rank_me()), 4096);
+    context.rput_nbi(out.data(), context.on_rank(mine, 1 - context.rank_me()), 4096);
     context.fence();
     EXPECT_EQ(context.state().job.fabric().traffic().put_bytes - before.put_bytes, 4096U);
     EXPECT_EQ(context.state().operations.combiner().statistics().puts, 0U);
     context.barrier();
-    EXPECT_EQ(context.local(*mine)[4095], std::byte{5});
+    EXPECT_EQ(context.local(mine)[4095], std::byte{5});
     context.barrier();
   });
 }
 
 TEST_P(ImplicitOnNetworks, AFenceOfOneRankSendsNothingToOthers) {
   on_ranks(3, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(3);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(3));
     const rank_t me = context.rank_me();
     rma::PutCombiner::Rule patient;
     patient.max_delay_s = 1e9;
     context.state().operations.combiner().start(patient);
     const uint64_t value = me + 1;
     for (const rank_t target : {(me + 1) % 3, (me + 2) % 3}) {
-      context.rput_nbi(&value, context.on_rank(*mine, target) + me, 1);
+      context.rput_nbi(&value, context.on_rank(mine, target) + me, 1);
     }
     context.fence((me + 1) % 3);
     EXPECT_EQ(context.state().operations.combiner().statistics().messages, 1U);
@@ -382,7 +373,7 @@ TEST_P(ImplicitOnNetworks, AFenceOfOneRankSendsNothingToOthers) {
     EXPECT_EQ(context.state().operations.combiner().statistics().messages, 2U);
     context.barrier();
     for (rank_t writer = 0; writer < 3; ++writer) {
-      EXPECT_EQ(context.local(*mine)[writer], writer == me ? 0 : writer + 1);
+      EXPECT_EQ(context.local(mine)[writer], writer == me ? 0 : writer + 1);
     }
     context.barrier();
   });
@@ -391,11 +382,10 @@ TEST_P(ImplicitOnNetworks, AFenceOfOneRankSendsNothingToOthers) {
 // No one fences; the writer only makes progress now and then.
 TEST_P(ImplicitOnNetworks, OldPutsLeaveByThemselves) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(1);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(1));
     const uint64_t value = 17;
-    context.rput_nbi(&value, context.on_rank(*mine, 1 - context.rank_me()), 1);
-    const volatile uint64_t* flag = context.local(*mine);
+    context.rput_nbi(&value, context.on_rank(mine, 1 - context.rank_me()), 1);
+    const volatile uint64_t* flag = context.local(mine);
     const double begin_s = context.now_s();
     while (*flag != 17) {
       ASSERT_LT(context.now_s() - begin_s, 60);
@@ -408,8 +398,7 @@ TEST_P(ImplicitOnNetworks, OldPutsLeaveByThemselves) {
 
 TEST_P(ImplicitOnNetworks, AFullPoolSendsTheOldest) {
   on_ranks(4, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(400);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(400));
     rma::PutCombiner::Rule small;
     small.message_bytes = 256;
     small.budget_bytes = 512;  // two buffers for three peers
@@ -423,7 +412,7 @@ TEST_P(ImplicitOnNetworks, AFullPoolSendsTheOldest) {
     std::iota(values.begin(), values.end(), value_of(me, 0));
     for (uint64_t i = 0; i < 100; ++i) {
       for (rank_t step = 1; step < 4; ++step) {
-        const auto there = context.on_rank(*mine, (me + step) % 4);
+        const auto there = context.on_rank(mine, (me + step) % 4);
         context.rput_nbi(&values[i], there + static_cast<std::ptrdiff_t>(place(me, i)), 1);
       }
     }
@@ -431,7 +420,7 @@ TEST_P(ImplicitOnNetworks, AFullPoolSendsTheOldest) {
     context.barrier();
     for (rank_t writer = 0; writer < 4; ++writer) {
       for (uint64_t i = 0; i < 100; ++i) {
-        ASSERT_EQ(context.local(*mine)[place(writer, i)], writer == me ? 0 : value_of(writer, i));
+        ASSERT_EQ(context.local(mine)[place(writer, i)], writer == me ? 0 : value_of(writer, i));
       }
     }
     context.barrier();
@@ -445,12 +434,11 @@ TEST_P(ImplicitOnNetworks, TravelAsTheyAreTunedTo) {
     bootstrap::ThreadGroupOptions group = group_on(GetParam(), 2);
     group.context.tuning = together ? "put_combining.max_put_bytes=256,buffered_put.max_bytes=0"
                                     : "put_combining.max_put_bytes=0,buffered_put.max_bytes=4K";
-    const Status ran = run_ranks(group, [together](Context& context) {
-      const auto mine = context.new_symmetric_array<std::byte>(4096);
-      ASSERT_TRUE(mine.ok());
+    bootstrap::on_ranks(group, [together](Context& context) {
+      ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<std::byte>(4096));
       const detail::ContextState& state = context.state();
       const std::vector<std::byte> source(4096, std::byte{7});
-      const auto there = context.on_rank(*mine, 1 - context.rank_me());
+      const auto there = context.on_rank(mine, 1 - context.rank_me());
       const uint64_t puts = state.job.fabric().traffic().puts;
       for (int i = 0; i < 10; ++i) context.rput_nbi(source.data(), there, kBytes);
       context.fence();
@@ -460,10 +448,9 @@ TEST_P(ImplicitOnNetworks, TravelAsTheyAreTunedTo) {
       EXPECT_EQ(state.operations.bounces().empty(), together);  // it has been waited for, or copied
       buffered.wait();
       context.barrier();
-      EXPECT_EQ(context.local(*mine)[4095], std::byte{7});
+      EXPECT_EQ(context.local(mine)[4095], std::byte{7});
       context.barrier();
     });
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
   }
 }
 
@@ -473,8 +460,7 @@ TEST_P(Implicit, BufferedPutsSendWhatWasThere) {
     constexpr size_t kPuts = 300;
     const std::vector<size_t> sizes = {1,      8, 500, 20000, rma::Tuning{}.single.copied_put_bytes,
                                        100000, 0};
-    const auto mine = context.new_symmetric_array<std::byte>(3000000);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<std::byte>(3000000));
     for (const rank_t target : {1 - context.rank_me(), context.rank_me()}) {
       std::vector<std::byte> source(100000);
       std::vector<future> futures;
@@ -484,8 +470,7 @@ TEST_P(Implicit, BufferedPutsSendWhatWasThere) {
         std::fill_n(source.begin(), bytes, static_cast<std::byte>(i + target));
         if (at + bytes > 3000000) break;
         futures.push_back(context.rput_buffered(
-            source.data(), context.on_rank(*mine, target) + static_cast<std::ptrdiff_t>(at),
-            bytes));
+            source.data(), context.on_rank(mine, target) + static_cast<std::ptrdiff_t>(at), bytes));
         at += bytes;
       }
       EXPECT_GT(at, 2 * rma::Tuning{}.buffered_budget_bytes);
@@ -496,7 +481,7 @@ TEST_P(Implicit, BufferedPutsSendWhatWasThere) {
         const rank_t written_to = context.rank_me();
         const size_t bytes = sizes[i % sizes.size()] / (i % 3 + 1);
         for (size_t k = 0; k < bytes; ++k) {
-          ASSERT_EQ(context.local(*mine)[at + k], static_cast<std::byte>(i + written_to)) << i;
+          ASSERT_EQ(context.local(mine)[at + k], static_cast<std::byte>(i + written_to)) << i;
         }
         at += bytes;
       }
@@ -507,11 +492,10 @@ TEST_P(Implicit, BufferedPutsSendWhatWasThere) {
 
 TEST_P(Implicit, WaitingForSeveralFutures) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(64);
-    ASSERT_TRUE(mine.ok());
-    for (uint64_t i = 0; i < 64; ++i) context.local(*mine)[i] = i * i;
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(64));
+    for (uint64_t i = 0; i < 64; ++i) context.local(mine)[i] = i * i;
     context.barrier();
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     std::vector<uint64_t> values(64);
     std::vector<future> futures;
     for (uint64_t i = 0; i < 64; ++i) {

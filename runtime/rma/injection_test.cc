@@ -21,6 +21,7 @@
 #include <stripline/memory_use.h>
 
 #include "base/random.h"
+#include "base/testing/assert_ok.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/bootstrap/testing/scoped_environment.h"
 
@@ -102,13 +103,12 @@ class InjectionTest : public bootstrap::RanksTest {};
 
 TEST_P(InjectionTest, ThreadsAgreeWithASequentialProgram) {
   on_ranks(injecting_on(GetParam(), 2), [](Context& context) {
-    const auto windows =
-        context.new_symmetric_array<uint64_t>(context.rank_n() * (kThreads + 1) * kWindow);
-    ASSERT_TRUE(windows.ok());
+    ASSERT_OK_AND_ASSIGN(const auto windows, context.new_symmetric_array<uint64_t>(
+                                                 context.rank_n() * (kThreads + 1) * kWindow));
     context.barrier();
     const auto window_of = [&](size_t thread) {
       const size_t writer = context.rank_me() * (kThreads + 1) + thread;
-      return *windows + static_cast<std::ptrdiff_t>(writer * kWindow);
+      return windows + static_cast<std::ptrdiff_t>(writer * kWindow);
     };
     const auto seed_of = [&](size_t thread) { return derive_seed(context.rank_me() + 1, thread); };
     std::vector<std::thread> threads;
@@ -128,13 +128,12 @@ TEST_P(InjectionTest, AtomicOperationsOfAllThreadsAreAtomic) {
   for (const AtomicPath path : {AtomicPath::automatic, AtomicPath::message}) {
     on_ranks(injecting_on(GetParam(), 2), [path](Context& context) {
       constexpr uint64_t kEach = 60;
-      const auto words = context.new_symmetric_array<uint64_t>(2);
-      ASSERT_TRUE(words.ok());
+      ASSERT_OK_AND_ASSIGN(const auto words, context.new_symmetric_array<uint64_t>(2));
       const atomic_domain<uint64_t> domain(context, path);
       context.barrier();
       const auto count = [&](auto add) {
         for (uint64_t i = 0; i < kEach; ++i) {
-          add(context.on_rank(*words, static_cast<rank_t>(i % context.rank_n())));
+          add(context.on_rank(words, static_cast<rank_t>(i % context.rank_n())));
         }
       };
       std::vector<std::thread> threads;
@@ -157,8 +156,8 @@ TEST_P(InjectionTest, AtomicOperationsOfAllThreadsAreAtomic) {
       for (std::thread& one : threads) one.join();
       context.barrier();
       const uint64_t all = context.rank_n() * (kThreads + 1) * kEach / context.rank_n();
-      EXPECT_EQ(domain.load(*words), all);
-      EXPECT_EQ(domain.load(*words + 1), 2 * all);
+      EXPECT_EQ(domain.load(words), all);
+      EXPECT_EQ(domain.load(words + 1), 2 * all);
       context.barrier();
     });
   }
@@ -166,14 +165,13 @@ TEST_P(InjectionTest, AtomicOperationsOfAllThreadsAreAtomic) {
 
 TEST_P(InjectionTest, AllKindsOfAtomicOperations) {
   on_ranks(injecting_on(GetParam(), 2), [](Context& context) {
-    const auto words = context.new_symmetric_array<int64_t>(1);
-    ASSERT_TRUE(words.ok());
+    ASSERT_OK_AND_ASSIGN(const auto words, context.new_symmetric_array<int64_t>(1));
     const atomic_domain<int64_t> domain(context);
     context.barrier();
     if (context.rank_me() == 0) {
       injection_context mine = opened(context);
       for (const rank_t target : {rank_t{1}, rank_t{0}}) {
-        const global_ptr<int64_t> word = context.on_rank(*words, target);
+        const global_ptr<int64_t> word = context.on_rank(words, target);
         int64_t seen = -1;
         const auto expect = [&](int64_t value) {
           mine.fence();
@@ -205,16 +203,15 @@ TEST_P(InjectionTest, AllKindsOfAtomicOperations) {
 // No rank calls its Context before it has what it waits for by its injection_context.
 TEST_P(InjectionTest, RanksServeEachOtherWhileTheyWait) {
   on_ranks(injecting_on(GetParam(), 3), [](Context& context) {
-    const auto words = context.new_symmetric_array<uint64_t>(1);
-    ASSERT_TRUE(words.ok());
-    *context.local(*words) = 100 + context.rank_me();
+    ASSERT_OK_AND_ASSIGN(const auto words, context.new_symmetric_array<uint64_t>(1));
+    *context.local(words) = 100 + context.rank_me();
     context.barrier();
     const rank_t next = (context.rank_me() + 1) % context.rank_n();
     {
       injection_context mine = opened(context);
       for (int i = 0; i < 100; ++i) {
         uint64_t word = 0;
-        mine.rget(context.on_rank(*words, next), &word, 1);
+        mine.rget(context.on_rank(words, next), &word, 1);
         mine.fence();
         ASSERT_EQ(word, 100 + next);
       }
@@ -226,8 +223,7 @@ TEST_P(InjectionTest, RanksServeEachOtherWhileTheyWait) {
 TEST_P(InjectionTest, EndsWithOperationsInFlight) {
   on_ranks(injecting_on(GetParam(), 2), [](Context& context) {
     constexpr size_t kPuts = 40;
-    const auto words = context.new_symmetric_array<uint64_t>(kPuts * kWindow);
-    ASSERT_TRUE(words.ok());
+    ASSERT_OK_AND_ASSIGN(const auto words, context.new_symmetric_array<uint64_t>(kPuts * kWindow));
     context.barrier();
     const rank_t other = 1 - context.rank_me();
     const std::vector<uint64_t> values(kWindow, 7 + context.rank_me());
@@ -237,13 +233,13 @@ TEST_P(InjectionTest, EndsWithOperationsInFlight) {
       for (size_t i = 0; i < kPuts; ++i) {
         (i % 2 == 0 ? first : second)
             .rput(values.data(),
-                  context.on_rank(*words, other) + static_cast<std::ptrdiff_t>(i * kWindow),
+                  context.on_rank(words, other) + static_cast<std::ptrdiff_t>(i * kWindow),
                   kWindow);
       }
       second = std::move(first);  // which completes its own before
     }
     context.barrier();
-    const uint64_t* const here = context.local(*words);
+    const uint64_t* const here = context.local(words);
     EXPECT_TRUE(std::all_of(here, here + kPuts * kWindow,
                             [&](uint64_t word) { return word == 7 + other; }));
     context.barrier();
@@ -256,8 +252,8 @@ TEST_P(InjectionTest, GoesOnWithoutQueues) {
     const bootstrap::ScopedEnvironment few(
         std::map<std::string, std::string>{{"STRIPLINE_INJECTION_QUEUES", queues}});
     on_ranks(injecting_on(GetParam(), 2), [](Context& context) {
-      const auto windows = context.new_symmetric_array<uint64_t>(context.rank_n() * 2 * kWindow);
-      ASSERT_TRUE(windows.ok());
+      ASSERT_OK_AND_ASSIGN(const auto windows,
+                           context.new_symmetric_array<uint64_t>(context.rank_n() * 2 * kWindow));
       context.barrier();
       injection_context first = opened(context);
       injection_context second = opened(context);
@@ -265,7 +261,7 @@ TEST_P(InjectionTest, GoesOnWithoutQueues) {
       EXPECT_EQ(second.why_shared().empty(), second.has_own_queue());
       const auto window_of = [&](size_t thread) {
         const size_t writer = context.rank_me() * 2 + thread;
-        return *windows + static_cast<std::ptrdiff_t>(writer * kWindow);
+        return windows + static_cast<std::ptrdiff_t>(writer * kWindow);
       };
       std::thread other([&] { transfer_by(first, context, window_of(0), 5); });
       transfer_by(second, context, window_of(1), 6);
@@ -281,8 +277,7 @@ INSTANTIATE_TEST_SUITE_P(Fabrics, InjectionTest, ::testing::ValuesIn(fabrics_wit
 void on_injecting(const FabricUnderTest& fabric, const std::function<void(Context&)>& body) {
   auto options = injecting_on(fabric, 2);
   options.context.debug = false;  // whatever other tests run in
-  const Status ran = bootstrap::run_ranks(options, body);
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
+  ASSERT_OK(bootstrap::run_ranks(options, body));
 }
 
 TEST(Injection, HasQueuesOfItsOwnWhereTheNetworkHas) {
@@ -312,17 +307,15 @@ TEST(Injection, TakesNoMoreQueuesThanTheSitePermits) {
 TEST(Injection, IsObservedInDebugMode) {
   auto options = injecting_on({"tcp", "tcp", "real"}, 2);
   options.context.debug = true;
-  const Status ran = bootstrap::run_ranks(options, [](Context& context) {
-    const auto window = context.new_symmetric_array<uint64_t>(2 * kWindow);
-    ASSERT_TRUE(window.ok());
+  bootstrap::on_ranks(options, [](Context& context) {
+    ASSERT_OK_AND_ASSIGN(const auto window, context.new_symmetric_array<uint64_t>(2 * kWindow));
     context.barrier();
     injection_context mine = opened(context);
     EXPECT_FALSE(mine.has_own_queue());
-    transfer_by(mine, context, *window + static_cast<std::ptrdiff_t>(context.rank_me() * kWindow),
+    transfer_by(mine, context, window + static_cast<std::ptrdiff_t>(context.rank_me() * kWindow),
                 3);
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST(Injection, IsForRanksThatHaveSaidSo) {
@@ -330,12 +323,11 @@ TEST(Injection, IsForRanksThatHaveSaidSo) {
     auto options = group_on(fabric, 1);
     options.context.threads = threads;
     ErrorCode code = ErrorCode::internal;
-    const Status ran = bootstrap::run_ranks(options, [&](Context& context) {
+    bootstrap::on_ranks(options, [&](Context& context) {
       const auto result = injection_context::open(context);
       ASSERT_FALSE(result.ok());
       code = result.error().code();
     });
-    EXPECT_TRUE(ran.ok());
     return code;
   };
   const FabricUnderTest tcp{"tcp", "tcp", "real"};

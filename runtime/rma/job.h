@@ -40,7 +40,7 @@ class Job {
   fabric::Fabric& fabric() const { return *fabric_; }
   /// The path to another rank, as models have it.
   model::Path path_to(rank_t target) const {
-    switch (fabric_->way(target)) {
+    switch (fabric_->path(target)) {
       case fabric::SameNode::mapped:
         return model::Path::mapped;
       case fabric::SameNode::cma:

@@ -24,11 +24,11 @@ void Keeper::keep(rank_t rank, uint64_t begin, uint64_t end) {
 void Keepers::track() {
   tracks_ = true;
   if (!stored_untracked_) return;
-  for (rank_t rank = 0; rank < ranks_; ++rank) under_way_.add(ranks_, rank, 0, INT64_MAX);
+  for (rank_t rank = 0; rank < ranks_; ++rank) pending_.add(ranks_, rank, 0, INT64_MAX);
 }
 
-void Keepers::tell_of_stores_under_way() const {
-  under_way_.for_each(
+void Keepers::tell_of_pending_stores() const {
+  pending_.for_each(
       [this](rank_t rank, uint64_t begin, uint64_t end) { tell(rank, begin, end - begin); });
 }
 

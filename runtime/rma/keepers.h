@@ -107,18 +107,18 @@ class Keepers {
       stored_untracked_ = true;
       return;
     }
-    under_way_.add(ranks_, target, offset, offset + bytes);
+    pending_.add(ranks_, target, offset, offset + bytes);
     tell(target, offset, bytes);
   }
   /// Some of these stores are known to be complete, from now on.
   void stores_complete() const {
     if (any()) [[unlikely]]
-      tell_of_stores_under_way();
+      tell_of_pending_stores();
   }
   /// All of them are.
-  void no_stores_under_way() {
+  void no_stores_pending() {
     stores_complete();
-    under_way_.clear();
+    pending_.clear();
     stored_untracked_ = false;
   }
 
@@ -135,7 +135,7 @@ class Keepers {
         keeper->stored(target, offset, bytes);
     }
   }
-  void tell_of_stores_under_way() const;
+  void tell_of_pending_stores() const;
   // Before the first copy is made: where stores go is known from now on.
   void track();
 
@@ -143,7 +143,7 @@ class Keepers {
   bool tracks_ = false;
   bool stored_untracked_ = false;  // a store of before may not be complete
   std::vector<Keeper*> keepers_;
-  RankBounds under_way_;  // stores that may not be complete
+  RankBounds pending_;  // stores that may not be complete
 };
 
 }  // namespace stripline::rma

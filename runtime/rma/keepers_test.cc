@@ -67,7 +67,7 @@ TEST(Keepers, AreToldAgainWhenStoresMayBeComplete) {
   EXPECT_EQ(keeper.told(), "1:100+108");  // others may still be in flight
   keepers.stores_complete();
   EXPECT_EQ(keeper.told(), "1:100+108");
-  keepers.no_stores_under_way();
+  keepers.no_stores_pending();
   EXPECT_EQ(keeper.told(), "1:100+108");
   keepers.stores_complete();
   EXPECT_EQ(keeper.told(), "");
@@ -81,18 +81,18 @@ TEST(Keepers, AreToldOfAllWhatMayHaveBeenStoredBeforeTheFirstCopy) {
   keeper.keep(1, 500, 600);
   keepers.stores_complete();
   EXPECT_EQ(keeper.told(), "1:0+" + std::to_string(INT64_MAX));
-  keepers.no_stores_under_way();
+  keepers.no_stores_pending();
   EXPECT_EQ(keeper.told(), "1:0+" + std::to_string(INT64_MAX));
   keepers.stored(1, 100, 8);
   keepers.stores_complete();
   EXPECT_EQ(keeper.told(), "");
 }
 
-TEST(Keepers, KnowWhenNothingWasUnderWayAtTheFirstCopy) {
+TEST(Keepers, KnowWhenNothingWasPendingAtTheFirstCopy) {
   Keepers keepers(2);
   Recorder keeper(keepers);
   keepers.stored(1, 100, 8);
-  keepers.no_stores_under_way();
+  keepers.no_stores_pending();
   keeper.keep(1, 0, 1000);
   keepers.stores_complete();
   EXPECT_EQ(keeper.told(), "");

@@ -11,6 +11,7 @@
 #include <stripline/atomic.h>
 #include <stripline/context.h>
 
+#include "base/testing/assert_ok.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 
 namespace stripline {
@@ -32,20 +33,19 @@ TEST(LocalHeap, BlocksDoNotOverlapAndAllComesBack) {
       continue;
     }
     const uint64_t bytes = random() % 10000;
-    const auto offset = heap.allocate(bytes, 1000);
-    ASSERT_TRUE(offset.ok()) << offset.error().message();
-    ASSERT_EQ(*offset % 64, 0U);
-    ASSERT_LE(*offset + bytes, kBytes);
-    ASSERT_GE(*offset, heap.free_below());
-    const auto next = blocks.lower_bound(*offset);
+    ASSERT_OK_AND_ASSIGN(const auto offset, heap.allocate(bytes, 1000));
+    ASSERT_EQ(offset % 64, 0U);
+    ASSERT_LE(offset + bytes, kBytes);
+    ASSERT_GE(offset, heap.free_below());
+    const auto next = blocks.lower_bound(offset);
     if (next != blocks.end()) {
-      ASSERT_LE(*offset + bytes, next->first);
+      ASSERT_LE(offset + bytes, next->first);
     }
     if (next != blocks.begin()) {
       const auto before = std::prev(next);
-      ASSERT_LE(before->first + before->second, *offset);
+      ASSERT_LE(before->first + before->second, offset);
     }
-    blocks.emplace(*offset, bytes);
+    blocks.emplace(offset, bytes);
   }
   while (!blocks.empty()) {
     ASSERT_TRUE(heap.free(blocks.begin()->first).ok());
@@ -53,10 +53,9 @@ TEST(LocalHeap, BlocksDoNotOverlapAndAllComesBack) {
   }
   EXPECT_EQ(heap.free_below(), kBytes);
   // The whole of it at once: no piece is lost.
-  const auto all = heap.allocate(kBytes - rma::LocalHeap::kGap, 0);
-  ASSERT_TRUE(all.ok());
+  ASSERT_OK_AND_ASSIGN(const auto all, heap.allocate(kBytes - rma::LocalHeap::kGap, 0));
   EXPECT_FALSE(heap.allocate(1, 0).ok());
-  EXPECT_FALSE(heap.free(*all + 64).ok());
+  EXPECT_FALSE(heap.free(all + 64).ok());
 }
 
 class LocalMemory : public bootstrap::RanksTest {};
@@ -65,47 +64,43 @@ class LocalMemory : public bootstrap::RanksTest {};
 // made meanwhile have the same offsets.
 TEST_P(LocalMemory, IsReachedByOthersAndLeavesArraysSymmetric) {
   on_ranks(3, [](Context& context) {
-    const auto slots = context.new_symmetric_array<global_ptr<uint64_t>>(1);
-    ASSERT_TRUE(slots.ok());
+    ASSERT_OK_AND_ASSIGN(const auto slots, context.new_symmetric_array<global_ptr<uint64_t>>(1));
     const size_t count = size_t{100} * (context.rank_me() + 1);
     std::vector<global_ptr<uint64_t>> spare;
     for (rank_t i = 0; i < context.rank_me(); ++i) {
       spare.push_back(*context.allocate_local<uint64_t>(1000));
     }
-    const auto mine = context.allocate_local<uint64_t>(count);
-    ASSERT_TRUE(mine.ok()) << mine.error().message();
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.allocate_local<uint64_t>(count));
     for (size_t i = 0; i < count; ++i)
-      context.local(*mine)[i] = uint64_t{1000} * context.rank_me() + i;
-    *context.local(*slots) = *mine;
-    const auto later = context.new_symmetric_array<uint64_t>(10);
-    ASSERT_TRUE(later.ok());
-    EXPECT_EQ(context.broadcast(later->offset(), 0), later->offset());
+      context.local(mine)[i] = uint64_t{1000} * context.rank_me() + i;
+    *context.local(slots) = mine;
+    ASSERT_OK_AND_ASSIGN(const auto later, context.new_symmetric_array<uint64_t>(10));
+    EXPECT_EQ(context.broadcast(later.offset(), 0), later.offset());
     context.barrier();
     const rank_t next = (context.rank_me() + 1) % 3;
-    const global_ptr<uint64_t> there = context.rget(context.on_rank(*slots, next));
+    const global_ptr<uint64_t> there = context.rget(context.on_rank(slots, next));
     EXPECT_EQ(there.where(), next);
     EXPECT_EQ(context.rget(there + 50), next * 1000 + 50);
     context.rput(uint64_t{5}, there + 51);
     context.barrier();
-    EXPECT_EQ(context.local(*mine)[51], 5U);
+    EXPECT_EQ(context.local(mine)[51], 5U);
     for (const auto one : spare) context.deallocate_local(one);
-    context.deallocate_local(*mine);
+    context.deallocate_local(mine);
     context.deallocate_local(global_ptr<uint64_t>());
     context.barrier();
   });
 }
 
 void plain_pointers_become_global_ones(Context& context) {
-  const auto array = context.new_symmetric_array<uint32_t>(100);
-  ASSERT_TRUE(array.ok());
-  uint32_t* const plain = context.local(*array);
-  EXPECT_EQ(context.try_global_ptr(plain + 7), *array + 7);
+  ASSERT_OK_AND_ASSIGN(const auto array, context.new_symmetric_array<uint32_t>(100));
+  uint32_t* const plain = context.local(array);
+  EXPECT_EQ(context.try_global_ptr(plain + 7), array + 7);
   const uint32_t* const constant = plain;
-  EXPECT_EQ(context.try_global_ptr(constant), *array);
+  EXPECT_EQ(context.try_global_ptr(constant), array);
   uint32_t here = 0;
   EXPECT_TRUE(context.try_global_ptr(&here).is_null());
   EXPECT_TRUE(context.try_global_ptr(static_cast<uint32_t*>(nullptr)).is_null());
-  const auto there = context.on_rank(*array, 1 - context.rank_me()) + 3;
+  const auto there = context.on_rank(array, 1 - context.rank_me()) + 3;
   if (context.is_local(there)) {
     EXPECT_EQ(context.try_global_ptr(context.local(there)), there);
   }

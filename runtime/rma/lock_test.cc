@@ -7,6 +7,7 @@
 
 #include <stripline/lock.h>
 
+#include "base/testing/assert_ok.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
@@ -24,14 +25,12 @@ TEST_P(LockTest, OneRankAtATime) {
     for (const uint16_t credits : {uint16_t{64}, uint16_t{1}}) {
       on_ranks(ranks, credits, [](Context& context) {
         constexpr uint64_t kEach = 40;
-        const auto shared = context.new_symmetric_array<uint64_t>(2);
-        ASSERT_TRUE(shared.ok());
+        ASSERT_OK_AND_ASSIGN(const auto shared, context.new_symmetric_array<uint64_t>(2));
         const rank_t last = context.rank_n() - 1;
-        auto made = global_lock::create(context, last);
-        ASSERT_TRUE(made.ok());
-        global_lock& lock = *made;
-        const auto first = context.on_rank(*shared, 0);
-        const auto second = context.on_rank(*shared, last) + 1;
+        ASSERT_OK_AND_ASSIGN(auto made, global_lock::create(context, last));
+        global_lock& lock = made;
+        const auto first = context.on_rank(shared, 0);
+        const auto second = context.on_rank(shared, last) + 1;
         for (uint64_t i = 0; i < kEach; ++i) {
           std::unique_lock hold(lock, std::defer_lock);
           if (i % 8 != 7 || !hold.try_lock()) hold.lock();
@@ -93,9 +92,8 @@ TEST_P(LockTest, RanksGetItInTheOrderInWhichTheyCome) {
 
 TEST_P(LockTest, TryLockTakesOnlyAFreeLock) {
   on_ranks(2, [](Context& context) {
-    auto made = global_lock::create(context);
-    ASSERT_TRUE(made.ok());
-    global_lock& lock = *made;
+    ASSERT_OK_AND_ASSIGN(auto made, global_lock::create(context));
+    global_lock& lock = made;
     if (context.rank_me() == 0) {
       EXPECT_TRUE(lock.try_lock());
     }
@@ -111,9 +109,8 @@ TEST_P(LockTest, TryLockTakesOnlyAFreeLock) {
       lock.unlock();
     }
     // Several at once, one of them moved.
-    auto other = global_lock::create(context, 1);
-    ASSERT_TRUE(other.ok());
-    global_lock moved = std::move(*other);
+    ASSERT_OK_AND_ASSIGN(auto other, global_lock::create(context, 1));
+    global_lock moved = std::move(other);
     const std::scoped_lock both(lock, moved);
   });
 }

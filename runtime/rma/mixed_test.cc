@@ -19,7 +19,7 @@
 
 #include "base/testing/test_size.h"
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
-#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/rma/context_state.h"
 
@@ -28,7 +28,6 @@ namespace {
 
 using bootstrap::every_fabric;
 using bootstrap::group_on;
-using bootstrap::run_ranks;
 
 constexpr rank_t kRanks = 4;
 constexpr size_t kBlock = 5000;
@@ -302,13 +301,12 @@ TEST_P(Mixed, EverythingTogetherAgreesWithAnOracle) {
   const uint64_t seeds = test_size("STRIPLINE_TEST_MIXED_SEEDS", 1);
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     for (const AtomicPath path : {AtomicPath::provider, AtomicPath::message}) {
-      const Status ran = run_ranks(group_on(GetParam(), kRanks), [&](Context& context) {
+      bootstrap::on_ranks(group_on(GetParam(), kRanks), [&](Context& context) {
         const bool has_own = context.state().job.fabric().has_atomic(
             fabric::AtomicOp::add, fabric::AtomicType::uint64, true);
         Mix(context, seed, has_own ? path : AtomicPath::message).run(operations / 2);
         context.barrier();
       });
-      ASSERT_TRUE(ran.ok()) << ran.error().message();
       ASSERT_FALSE(HasFailure()) << "seed " << seed;
     }
   }

@@ -2,13 +2,13 @@
 #include <cstdint>
 #include <cstring>
 #include <random>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <stripline/context.h>
 
+#include "base/testing/assert_ok.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/rma/context_state.h"
@@ -17,7 +17,6 @@ namespace stripline {
 namespace {
 
 using bootstrap::fabrics_under_test;
-using bootstrap::run_ranks;
 
 class OneSided : public bootstrap::RanksTest {};
 
@@ -32,8 +31,7 @@ constexpr size_t kMiB = size_t{1} << 20;
 TEST_P(OneSided, AllSizesArriveUnchanged) {
   on_ranks(2, [](Context& context) {
     const rank_t me = context.rank_me();
-    const auto mine = context.new_symmetric_array<std::byte>(kMiB + 128);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<std::byte>(kMiB + 128));
     for (const rank_t target : {1 - me, me}) {
       uint64_t salt = uint64_t{target} * 100;
       for (const size_t bytes :
@@ -42,7 +40,7 @@ TEST_P(OneSided, AllSizesArriveUnchanged) {
         ++salt;
         std::vector<std::byte> out(bytes + 2);
         for (size_t i = 0; i < out.size(); ++i) out[i] = pattern(i, salt);
-        const auto there = context.on_rank(*mine, target);
+        const auto there = context.on_rank(mine, target);
         context.rput(out.data(), there + 13, out.size()).wait();
         // The middle is overwritten; first and last byte must survive.
         std::vector<std::byte> middle(bytes);
@@ -64,16 +62,15 @@ TEST_P(OneSided, DroppedPutsAreVisibleAfterTheBarrier) {
     // More than there are completion slots, so that slots are reclaimed, too.
     constexpr size_t kPuts = rma::CompletionSlots::kDefaultCapacity + 500;
     const rank_t me = context.rank_me();
-    const auto mine = context.new_symmetric_array<uint64_t>(kPuts);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, (me + 1) % 3);
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(kPuts));
+    const auto there = context.on_rank(mine, (me + 1) % 3);
     std::vector<uint64_t> values(kPuts);
     for (size_t i = 0; i < kPuts; ++i) {
       values[i] = uint64_t{me} * 1000000 + i;
       context.rput(&values[i], there + static_cast<std::ptrdiff_t>(i), 1);
     }
     context.barrier();
-    const uint64_t* local = context.local(*mine);
+    const uint64_t* local = context.local(mine);
     const rank_t source = (me + 2) % 3;
     for (size_t i = 0; i < kPuts; ++i) ASSERT_EQ(local[i], uint64_t{source} * 1000000 + i) << i;
     context.barrier();
@@ -82,11 +79,10 @@ TEST_P(OneSided, DroppedPutsAreVisibleAfterTheBarrier) {
 
 TEST_P(OneSided, CopiesOfAFutureAgreeAlsoAfterItsSlotIsReused) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<double>(2);
-    ASSERT_TRUE(mine.ok());
-    context.local(*mine)[0] = context.rank_me() + 0.5;
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<double>(2));
+    context.local(mine)[0] = context.rank_me() + 0.5;
     context.barrier();
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     double value = 0;
     const future first = context.rget(there, &value, 1);
     const future copy = first;
@@ -118,8 +114,8 @@ TEST_P(OneSided, RandomMixAgreesWithAnOracle) {
   constexpr size_t kBlocks = 12;
   on_ranks(kRanks, [](Context& context) {
     const rank_t me = context.rank_me();
-    const auto mine = context.new_symmetric_array<std::byte>(kRanks * kBlocks * kBlock);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine,
+                         context.new_symmetric_array<std::byte>(kRanks * kBlocks * kBlock));
     struct Block {
       std::vector<std::byte> oracle = std::vector<std::byte>(kBlock);
       std::vector<std::byte> buffer = std::vector<std::byte>(kBlock);
@@ -145,7 +141,7 @@ TEST_P(OneSided, RandomMixAgreesWithAnOracle) {
       block.start = random() % kBlock;
       block.bytes = random() % (kBlock - block.start + 1);
       if (random() % 4 != 0) block.bytes = std::min<size_t>(block.bytes, random() % 64);
-      const auto place = context.on_rank(*mine, target) +
+      const auto place = context.on_rank(mine, target) +
                          static_cast<std::ptrdiff_t>((me * kBlocks + index) * kBlock + block.start);
       if (random() % 2 == 0) {
         for (size_t i = 0; i < block.bytes; ++i) {
@@ -167,7 +163,7 @@ TEST_P(OneSided, RandomMixAgreesWithAnOracle) {
     for (rank_t target = 0; target < kRanks; ++target) {
       for (size_t index = 0; index < kBlocks; ++index) {
         Block& block = places[target][index];
-        const auto place = context.on_rank(*mine, target) +
+        const auto place = context.on_rank(mine, target) +
                            static_cast<std::ptrdiff_t>((me * kBlocks + index) * kBlock);
         context.rget(place, block.buffer.data(), kBlock).wait();
         ASSERT_EQ(block.buffer, block.oracle) << "target " << target << " block " << index;
@@ -179,15 +175,14 @@ TEST_P(OneSided, RandomMixAgreesWithAnOracle) {
 
 TEST_P(OneSided, BytesReallyCrossTheFabricExceptWhereMemoryIsReached) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<double>(100);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<double>(100));
     std::vector<double> buffer(100);
     const auto before = context.state().job.fabric().traffic();
-    context.rget(context.on_rank(*mine, 1 - context.rank_me()), buffer.data(), 100).wait();
+    context.rget(context.on_rank(mine, 1 - context.rank_me()), buffer.data(), 100).wait();
     context.barrier();
-    context.rput(buffer.data(), context.on_rank(*mine, 1 - context.rank_me()), 50).wait();
+    context.rput(buffer.data(), context.on_rank(mine, 1 - context.rank_me()), 50).wait();
     context.barrier();
-    context.rget(*mine, buffer.data(), 100).wait();
+    context.rget(mine, buffer.data(), 100).wait();
     const auto after = context.state().job.fabric().traffic();
     const bool mapped = GetParam().same_node == "mapped";
     EXPECT_EQ(context.is_local(1 - context.rank_me()), mapped);
@@ -202,28 +197,26 @@ TEST(OneNode, TheKernelCopiesWhereItIsAskedTo) {
   options.ranks = 3;
   options.context.segment_bytes = size_t{8} << 20;
   options.context.same_node = "cma";
-  const Status ran = run_ranks(options, [](Context& context) {
+  bootstrap::on_ranks(options, [](Context& context) {
     constexpr size_t kCount = 100000;
-    const auto mine = context.new_symmetric_array<uint64_t>(kCount);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(kCount));
     const rank_t next = (context.rank_me() + 1) % 3;
     EXPECT_FALSE(context.is_local(next));
     std::vector<uint64_t> values(kCount);
     for (size_t i = 0; i < kCount; ++i) values[i] = i * 3 + context.rank_me();
     const auto before = context.state().job.fabric().traffic();
-    context.rput(values.data(), context.on_rank(*mine, next), kCount).wait();
-    context.rput_nbi(values.data(), context.on_rank(*mine, next), kCount);
+    context.rput(values.data(), context.on_rank(mine, next), kCount).wait();
+    context.rput_nbi(values.data(), context.on_rank(mine, next), kCount);
     context.barrier();
     std::vector<uint64_t> back(kCount);
-    context.rget(context.on_rank(*mine, next), back.data(), kCount).wait();
+    context.rget(context.on_rank(mine, next), back.data(), kCount).wait();
     EXPECT_EQ(back, values);
     const auto after = context.state().job.fabric().traffic();
     EXPECT_EQ(after.puts + after.gets, before.puts + before.gets);
     const rank_t previous = (context.rank_me() + 2) % 3;
-    EXPECT_EQ(context.local(*mine)[kCount - 1], (kCount - 1) * 3 + previous);
+    EXPECT_EQ(context.local(mine)[kCount - 1], (kCount - 1) * 3 + previous);
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST_P(OneSided, SymmetricArraysAgreeAndAreReused) {
@@ -237,9 +230,8 @@ TEST_P(OneSided, SymmetricArraysAgreeAndAreReused) {
     EXPECT_EQ(reinterpret_cast<uintptr_t>(context.local(*second)) % 64, 0U);
     for (int i = 0; i < 1000; ++i) ASSERT_EQ(context.local(*first)[i], 0.0);
     context.delete_symmetric_array(*first);
-    const auto third = context.new_symmetric_array<double>(900);
-    ASSERT_TRUE(third.ok());
-    EXPECT_EQ(third->offset(), first->offset());
+    ASSERT_OK_AND_ASSIGN(const auto third, context.new_symmetric_array<double>(900));
+    EXPECT_EQ(third.offset(), first->offset());
     const auto huge = context.new_symmetric_array<double>(size_t{1} << 30);
     ASSERT_FALSE(huge.ok());
     EXPECT_EQ(huge.error().code(), ErrorCode::resource_exhausted);

@@ -73,16 +73,16 @@ void OperationTrace::done(const Operation& operation, double seconds, bool compl
 void OperationTrace::begun(const Operation& operation, double seconds, uint32_t slot,
                            uint32_t generation) {
   Row& row = note(operation, seconds);
-  under_way_[slot] = {generation, &row, row.count};
+  in_flight_[slot] = {generation, &row, row.count};
 }
 
 void OperationTrace::waited(uint32_t slot, uint32_t generation, double seconds) {
-  const auto found = under_way_.find(slot);
-  if (found == under_way_.end() || found->second.generation != generation) return;
+  const auto found = in_flight_.find(slot);
+  if (found == in_flight_.end() || found->second.generation != generation) return;
   Row& row = *found->second.row;
   row.seconds += seconds;
   if (found->second.number == row.count) row.complete = true;
-  under_way_.erase(found);
+  in_flight_.erase(found);
 }
 
 // What takes the place of the operations of a row; empty: nothing that is known.

@@ -67,7 +67,7 @@ class OperationTrace {
     uint64_t step = 0;
   };
   using Key = std::tuple<std::string_view, int, std::string_view>;  // file, line, name
-  struct UnderWay {
+  struct InFlight {
     uint32_t generation = 0;
     Row* row = nullptr;
     uint64_t number = 0;  // of the row's operations
@@ -77,7 +77,7 @@ class OperationTrace {
   static std::string hint(const Row& row, std::string_view name);
 
   std::map<Key, Row> rows_;
-  std::unordered_map<uint32_t, UnderWay> under_way_;  // by slot
+  std::unordered_map<uint32_t, InFlight> in_flight_;  // by slot
   int depth_ = 0;
 };
 

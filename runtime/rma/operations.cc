@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstring>
-#include <string>
 
 namespace stripline::rma {
 
@@ -39,8 +38,6 @@ void Operations::use_notified_puts(bool use) {
   bulk_.use_notified_puts(use);
   combiner_.start(combiner_.rule());  // by larger messages
 }
-
-// --- starting ------------------------------------------------------------------------------------
 
 void Operations::start_get_implicit(std::byte* destination, rank_t target, uint64_t offset,
                                     size_t bytes, ImplicitOperations& counted) {
@@ -103,8 +100,6 @@ void Operations::start_put_signal(rank_t target, uint64_t offset, const std::byt
                              counter, source_free);
   }
 }
-
-// --- futures -------------------------------------------------------------------------------------
 
 bool Operations::is_complete(const SlotUse& use) {
   if (!slots_.released(use.slot, use.generation)) {
@@ -177,8 +172,6 @@ void Operations::reclaim_slots() {
   if (collective) found_complete(Kind::collective);
   job_.observers().tell(&Observer::drained);
 }
-
-// --- waiting -------------------------------------------------------------------------------------
 
 uint64_t Operations::wait_for_flag(Call call, uint64_t& flag, uint64_t value) {
   enter(call.name);
@@ -258,7 +251,7 @@ void Operations::complete_puts() {
   fence();
   complete_all(Kind::put);
   complete_all(Kind::message);
-  memory_.keepers().no_stores_under_way();
+  memory_.keepers().no_stores_pending();
 }
 
 void Operations::complete_everything() {

@@ -28,7 +28,7 @@
 #include "base/exit_codes.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
-#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -53,8 +53,7 @@ bool compute_until(const std::function<bool()>& condition) {
 class ProgressThread : public ::testing::TestWithParam<FabricUnderTest> {
  protected:
   void on_ranks(rank_t ranks, const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(GetParam(), ranks), body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
+    bootstrap::on_ranks(group_on(GetParam(), ranks), body);
   }
 };
 
@@ -246,8 +245,8 @@ INSTANTIATE_TEST_SUITE_P(
 // The same program as above, by itself.
 TEST(WithoutAProgressThread, NobodyIsServedWhileTheProgramComputes) {
   std::atomic<bool> computing{false};  // rank 1 is out of all calls; ranks are threads
-  const Status ran =
-      run_ranks(group_on({"tcp", "tcp", "real", "network", "manual"}, 2), [&](Context& context) {
+  bootstrap::on_ranks(
+      group_on({"tcp", "tcp", "real", "network", "manual"}, 2), [&](Context& context) {
         std::atomic<bool> served{false};
         const uint32_t handler =
             context.register_am([&](rank_t, std::span<const std::byte>) { served = true; });
@@ -263,7 +262,6 @@ TEST(WithoutAProgressThread, NobodyIsServedWhileTheProgramComputes) {
         EXPECT_EQ(context.state().progress_thread(), nullptr);
         context.barrier();
       });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 class TunedProgress : public ProgressThread {};
@@ -328,7 +326,7 @@ INSTANTIATE_TEST_SUITE_P(
 // Gets need no handler: the provider alone knows of them.
 TEST(TunedProgressOverTcp, CountsGetsThatWait) {
   const auto group = group_on({"", "tcp", "real", "network", "tuned"}, 2);
-  const Status ran = run_ranks(group, [](Context& context) {
+  bootstrap::on_ranks(group, [](Context& context) {
     const auto words = *context.new_symmetric_array<uint64_t>(2);
     uint64_t* const mine = context.local(words);
     mine[0] = mine[1] = 0;
@@ -347,17 +345,14 @@ TEST(TunedProgressOverTcp, CountsGetsThatWait) {
     }
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST(TunedProgressOnEmulatedNetworks, StaysWithCalls) {
-  const Status ran =
-      run_ranks(group_on({"", "emulated:cloud-ethernet", "virtual", "network", "tuned"}, 2),
-                [](Context& context) {
-                  context.barrier();
-                  EXPECT_EQ(context.state().progress_thread(), nullptr);
-                });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
+  bootstrap::on_ranks(group_on({"", "emulated:cloud-ethernet", "virtual", "network", "tuned"}, 2),
+                      [](Context& context) {
+                        context.barrier();
+                        EXPECT_EQ(context.state().progress_thread(), nullptr);
+                      });
 }
 
 TEST(ProgressChoice, IsRefusedWhereItCannotBe) {
@@ -378,8 +373,6 @@ TEST(ProgressChoice, IsRefusedWhereItCannotBe) {
   EXPECT_EQ(ran.error().code(), ErrorCode::invalid_argument);
   EXPECT_NE(ran.error().message().find("STRIPLINE_PROGRESS='sometimes'"), std::string::npos);
 }
-
-// --- a peer that dies ----------------------------------------------------------------------------
 
 /// Where two processes, one forked from the other, leave their addresses.
 struct Board {

@@ -1,7 +1,6 @@
 // Quiescence: all messages, and all that they have caused, have been handled.
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include <gtest/gtest.h>
 

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/sha256.h"
+#include "base/testing/assert_ok.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
@@ -50,10 +51,9 @@ class RankFacts : public bootstrap::RanksTest {
       const std::span<std::byte> place = state.memory.collective().first(Memory::kCollectivePart);
       std::vector<DigestOfRank> digests;
       for (rank_t rank = 0; rank < kRanks; ++rank) {
-        const auto left = leave_facts(facts_of(kernels[rank]), place);
-        ASSERT_TRUE(left.ok());
-        const auto same = [&](const DigestOfRank& one) { return one.digest == *left; };
-        if (std::ranges::none_of(digests, same)) digests.push_back({rank, *left});
+        ASSERT_OK_AND_ASSIGN(const auto left, leave_facts(facts_of(kernels[rank]), place));
+        const auto same = [&](const DigestOfRank& one) { return one.digest == left; };
+        if (std::ranges::none_of(digests, same)) digests.push_back({rank, left});
       }
       const Facts mine = facts_of(kernels[context.rank_me()]);
       ASSERT_TRUE(leave_facts(mine, place).ok());
@@ -61,9 +61,8 @@ class RankFacts : public bootstrap::RanksTest {
       const uint64_t gets_before = fabric.traffic().gets;
       if (context.rank_me() == 0) {
         const auto offset = static_cast<uint64_t>(place.data() - fabric.segment().data());
-        const auto facts = fetch_facts(fabric, offset, mine, digests);
-        ASSERT_TRUE(facts.ok()) << facts.error().message();
-        found.facts = *facts;
+        ASSERT_OK_AND_ASSIGN(const auto facts, fetch_facts(fabric, offset, mine, digests));
+        found.facts = facts;
         found.gets = fabric.traffic().gets - gets_before;
       }
       context.barrier();
@@ -95,17 +94,16 @@ INSTANTIATE_TEST_SUITE_P(Fabrics, RankFacts, ::testing::ValuesIn(bootstrap::fabr
 
 TEST(FetchedFacts, AreRefusedIfTheyAreNotWhatWasAnnounced) {
   const auto group = bootstrap::group_on(bootstrap::fabrics_under_test()[1], 2);
-  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+  bootstrap::on_ranks(group, [](Context& context) {
     fabric::Fabric& fabric = context.state().job.fabric();
     const std::span<std::byte> segment = fabric.segment();
-    const auto left = leave_facts(facts_of("6.1"), segment);
-    ASSERT_TRUE(left.ok());
+    ASSERT_OK_AND_ASSIGN(const auto left, leave_facts(facts_of("6.1"), segment));
     context.barrier();
     if (context.rank_me() == 0) {
-      const std::vector<std::string> wrong = {"", "x", "7-" + sha256_hex(""), *left + "0",
+      const std::vector<std::string> wrong = {"", "x", "7-" + sha256_hex(""), left + "0",
                                               "99999999999-" + sha256_hex("")};
       for (const std::string& digest : wrong) {
-        const std::vector<DigestOfRank> digests = {{0, *left}, {1, digest}};
+        const std::vector<DigestOfRank> digests = {{0, left}, {1, digest}};
         const auto facts = fetch_facts(fabric, 0, facts_of("6.1"), digests);
         ASSERT_FALSE(facts.ok()) << digest;
         EXPECT_EQ(facts.error().code(), ErrorCode::data_loss);
@@ -116,7 +114,6 @@ TEST(FetchedFacts, AreRefusedIfTheyAreNotWhatWasAnnounced) {
     }
     context.barrier();
   });
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 // What a job of three ranks on tcp writes to standard error, with a model whose fingerprint has

@@ -60,8 +60,8 @@ void copy_text(const std::string& from, std::array<char, N>& to) {
   std::copy_n(from.begin(), std::min(from.size(), N - 1), to.begin());
 }
 
-machine::RankReach reach_of(const Facts& facts, std::vector<uint8_t> ways) {
-  return {.ways = std::move(ways),
+machine::RankReach reach_of(const Facts& facts, std::vector<uint8_t> paths) {
+  return {.paths = std::move(paths),
           .provider = facts.provider.data(),
           .same_node = facts.same_node.data(),
           .runtime_bytes = facts.runtime_bytes,
@@ -74,9 +74,9 @@ machine::RankReach reach_of(const Facts& facts, std::vector<uint8_t> ways) {
 void report_reach(Context& context, bool together) {
   const detail::ContextState& state = context.state();
   const rank_t ranks = state.job.ranks();
-  std::vector<uint8_t> ways(ranks);
+  std::vector<uint8_t> paths(ranks);
   for (rank_t peer = 0; peer < ranks; ++peer) {
-    ways[peer] = static_cast<uint8_t>(state.job.fabric().way(peer));
+    paths[peer] = static_cast<uint8_t>(state.job.fabric().path(peer));
   }
   const MemoryUse memory = memory_use(context);
   Facts facts;
@@ -90,19 +90,19 @@ void report_reach(Context& context, bool together) {
   copy_text(provider, facts.provider);
   copy_text(state.job.fabric().info().same_node, facts.same_node);
   if (!together) {
-    std::fputs(machine::reach_line(state.job.rank(), reach_of(facts, ways)).c_str(), stderr);
+    std::fputs(machine::reach_line(state.job.rank(), reach_of(facts, paths)).c_str(), stderr);
     return;
   }
   const bool shows = state.job.rank() == 0;
   const team all = team::world(context);
-  std::vector<uint8_t> all_ways(shows ? size_t{ranks} * ranks : 0);
+  std::vector<uint8_t> all_paths(shows ? size_t{ranks} * ranks : 0);
   std::vector<Facts> all_facts(shows ? ranks : 0);
-  all.gather(ways, all_ways, 0);
+  all.gather(paths, all_paths, 0);
   all.gather(std::span(&facts, 1), all_facts, 0);
   if (!shows) return;
   std::vector<machine::RankReach> reaches;
   for (rank_t rank = 0; rank < ranks; ++rank) {
-    const auto begin = all_ways.begin() + static_cast<std::ptrdiff_t>(size_t{rank} * ranks);
+    const auto begin = all_paths.begin() + static_cast<std::ptrdiff_t>(size_t{rank} * ranks);
     reaches.push_back(reach_of(all_facts[rank], {begin, begin + ranks}));
   }
   std::fputs(machine::reach_table(reaches).c_str(), stderr);

@@ -5,9 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include <stripline/rpc.h>
 

@@ -15,6 +15,7 @@
 
 #include "base/pushed_models.h"
 #include "base/report_socket.h"
+#include "base/testing/assert_ok.h"
 #include "base/testing/processes.h"
 #include "base/whole_file.h"
 #include "optimizer/model/feedback.h"
@@ -67,17 +68,15 @@ TEST(RunReport, TellsOfAllRanksWhatWasPredictedAndMeasured) {
   const TempFolder folder;
   const std::string path = (folder.path() / "report.json").string();
   EXPECT_EQ(run(path, model.path()), "");
-  const auto text = read_whole_file(path);
-  ASSERT_TRUE(text.ok());
-  const auto report = model::parse_feedback(*text, path);
-  ASSERT_TRUE(report.ok()) << report.error().message();
-  EXPECT_EQ(report->model_sha256, *model::content_sha256(*model::load_model(model.path())));
-  EXPECT_EQ(report->ranks, 3U);
-  EXPECT_EQ(report->program, "trace_test");
-  EXPECT_EQ(report->fabric, kEmulated.fabric);
-  EXPECT_GT(report->elapsed_s, 0);
-  ASSERT_EQ(report->places.size(), 2U) << *text;
-  for (const model::FeedbackPlace& place : report->places) {
+  ASSERT_OK_AND_ASSIGN(const auto text, read_whole_file(path));
+  ASSERT_OK_AND_ASSIGN(const auto report, model::parse_feedback(text, path));
+  EXPECT_EQ(report.model_sha256, *model::content_sha256(*model::load_model(model.path())));
+  EXPECT_EQ(report.ranks, 3U);
+  EXPECT_EQ(report.program, "trace_test");
+  EXPECT_EQ(report.fabric, kEmulated.fabric);
+  EXPECT_GT(report.elapsed_s, 0);
+  ASSERT_EQ(report.places.size(), 2U) << text;
+  for (const model::FeedbackPlace& place : report.places) {
     EXPECT_TRUE(place.place.starts_with("run_report_test.cc:")) << place.place;
     EXPECT_EQ(place.ranks, 3U);
     EXPECT_EQ(place.executions, 3U * kTimes);
@@ -93,11 +92,10 @@ TEST(RunReport, GoesToTheAgentWhereThereIsOne) {
   const std::string lost = run("agent", model.path());
   EXPECT_NE(lost.find("the report of this run is lost: no agent of this host"), std::string::npos)
       << lost;
-  const auto socket = ReportSocket::listen(folder.path());
-  ASSERT_TRUE(socket.ok());
+  ASSERT_OK_AND_ASSIGN(const auto socket, ReportSocket::listen(folder.path()));
   EXPECT_EQ(run("agent", model.path()), "");
   ::unsetenv("STRIPLINE_MODELS");  // NOLINT(concurrency-mt-unsafe)
-  const auto report = socket->take(model::kMostFeedbackBytes);
+  const auto report = socket.take(model::kMostFeedbackBytes);
   ASSERT_TRUE(report);
   EXPECT_TRUE(model::parse_feedback(*report, "report").ok());
 }
@@ -129,14 +127,12 @@ TEST(RunReport, AGatherIsOnePlaceOfAllRanks) {
     for (int time = 0; time < kTimes; ++time) gather(*x, index);
     context.barrier();
   });
-  const auto text = read_whole_file(path);
-  ASSERT_TRUE(text.ok());
-  const auto report = model::parse_feedback(*text, path);
-  ASSERT_TRUE(report.ok()) << report.error().message();
-  ASSERT_EQ(report->places.size(), 1U) << *text;
-  EXPECT_EQ(report->places[0].what, "gather");
-  EXPECT_EQ(report->places[0].ranks, 3U);
-  EXPECT_EQ(report->places[0].executions, 3U * kTimes);
+  ASSERT_OK_AND_ASSIGN(const auto text, read_whole_file(path));
+  ASSERT_OK_AND_ASSIGN(const auto report, model::parse_feedback(text, path));
+  ASSERT_EQ(report.places.size(), 1U) << text;
+  EXPECT_EQ(report.places[0].what, "gather");
+  EXPECT_EQ(report.places[0].ranks, 3U);
+  EXPECT_EQ(report.places[0].executions, 3U * kTimes);
 }
 
 // A model that somebody else has chosen for the host.

@@ -15,7 +15,7 @@
 
 #include "optimizer/model/model_fixture.h"
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
-#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -23,7 +23,6 @@ namespace {
 
 using bootstrap::fabrics_under_test;
 using bootstrap::group_on;
-using bootstrap::run_ranks;
 using bootstrap::run_ranks_returning;
 
 constexpr double kBusySeconds = 2e-3;
@@ -75,7 +74,7 @@ class Asking {
 class ServiceDelay : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {};
 
 TEST_P(ServiceDelay, OfARankThatComputesIsWhatItComputes) {
-  const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
+  bootstrap::on_ranks(group_on(GetParam(), 2), [](Context& context) {
     Asking asking(context);
     if (context.rank_me() == 0) {
       EXPECT_EQ(context.service_delay(1), 0.0);
@@ -90,11 +89,10 @@ TEST_P(ServiceDelay, OfARankThatComputesIsWhatItComputes) {
     context.barrier();
     EXPECT_EQ(context.service_delay(context.rank_me()), 0.0);  // it sent itself nothing
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST_P(ServiceDelay, OfARankThatWaitsForMessagesIsNone) {
-  const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
+  bootstrap::on_ranks(group_on(GetParam(), 2), [](Context& context) {
     Asking asking(context);
     if (context.rank_me() == 0) {
       asking.ask(20);
@@ -105,11 +103,10 @@ TEST_P(ServiceDelay, OfARankThatWaitsForMessagesIsNone) {
     }
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST_P(ServiceDelay, IsForgottenWhenThereIsNoNewsOrBetterNews) {
-  const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
+  bootstrap::on_ranks(group_on(GetParam(), 2), [](Context& context) {
     Asking asking(context);
     if (context.rank_me() == 0) {
       rma::ServiceDelays delays(context.state().operations.messages(), 2, 4);
@@ -134,11 +131,10 @@ TEST_P(ServiceDelay, IsForgottenWhenThereIsNoNewsOrBetterNews) {
     }
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST_P(ServiceDelay, IsToldByAnswersToAtomicOperationsToo) {
-  const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
+  bootstrap::on_ranks(group_on(GetParam(), 2), [](Context& context) {
     Asking asking(context);
     const atomic_domain<uint64_t> domain(context, AtomicPath::message);
     const auto word = *context.new_symmetric_array<uint64_t>(1);
@@ -155,7 +151,6 @@ TEST_P(ServiceDelay, IsToldByAnswersToAtomicOperationsToo) {
     }
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 // Many small regions are packed, unless the target lets messages wait and other methods do not need
@@ -163,7 +158,7 @@ TEST_P(ServiceDelay, IsToldByAnswersToAtomicOperationsToo) {
 TEST_P(ServiceDelay, DecidesHowTransfersOfManyRegionsTravel) {
   auto options = group_on(GetParam(), 2);
   options.context.guard = false;  // each transfer as the model says
-  const Status ran = run_ranks(options, [](Context& context) {
+  bootstrap::on_ranks(options, [](Context& context) {
     model::TunedModel model = model::example_model();
     model.pack = model::example_pack();
     detail::ContextState& state = context.state();
@@ -198,7 +193,6 @@ TEST_P(ServiceDelay, DecidesHowTransfersOfManyRegionsTravel) {
     }
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 std::vector<bootstrap::FabricUnderTest> fabrics_with_clock(const std::string& clock) {
@@ -215,7 +209,7 @@ class ServiceDelayInRealTime : public ServiceDelay {};
 
 TEST_P(ServiceDelayInRealTime, IsSeenAndForgotten) {
   static constexpr double kPatienceSeconds = 60;
-  const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
+  bootstrap::on_ranks(group_on(GetParam(), 2), [](Context& context) {
     Asking asking(context);
     int phase = 0;
     const uint32_t next = context.register_am([&](rank_t, std::span<const std::byte>) { ++phase; });
@@ -240,7 +234,6 @@ TEST_P(ServiceDelayInRealTime, IsSeenAndForgotten) {
     }
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, ServiceDelayInRealTime,
@@ -248,7 +241,7 @@ INSTANTIATE_TEST_SUITE_P(Fabrics, ServiceDelayInRealTime,
 
 // One late answer after many prompt ones is soon tried again, and what is prompt then stays so.
 TEST(ServiceDelays, OfARankThatWasLateOnceAreSoonTriedAgain) {
-  const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), [](Context& context) {
+  bootstrap::on_ranks(group_on(fabrics_under_test()[1], 2), [](Context& context) {
     Asking asking(context);
     if (context.rank_me() == 0) {
       rma::ServiceDelays delays(context.state().operations.messages(), 2);
@@ -277,7 +270,6 @@ TEST(ServiceDelays, OfARankThatWasLateOnceAreSoonTriedAgain) {
     }
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST(ServiceDelays, AreTheSameEveryTimeOnTheVirtualClock) {

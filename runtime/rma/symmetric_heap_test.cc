@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <random>
-#include <vector>
 
 #include <gtest/gtest.h>
 

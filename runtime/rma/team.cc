@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -9,143 +8,18 @@
 
 #include <stripline/team.h>
 
-#include "base/quantity.h"
-#include "base/random.h"
 #include "optimizer/access/saturate.h"
-#include "optimizer/plan/collective_mechanism.h"
-#include "runtime/decide/choice.h"
+#include "runtime/rma/collective_calls.h"
 #include "runtime/rma/compared_collective.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/debug_checks.h"
-#include "runtime/rma/explain_command.h"
 
 namespace stripline {
 namespace {
 
 using model::CollectiveAlgorithm;
 using model::CollectiveOperation;
-
-[[noreturn]] void fail_algorithm(const detail::ContextState& state, std::string_view operation,
-                                 CollectiveAlgorithm algorithm,
-                                 std::span<const CollectiveAlgorithm> has) {
-  std::string list;
-  for (const CollectiveAlgorithm one : has) {
-    list += (list.empty() ? "" : ", ") + std::string(model::to_string(one));
-  }
-  state.fail(Error(ErrorCode::invalid_argument,
-                   std::string(operation) + " has no algorithm " +
-                       (static_cast<size_t>(algorithm) < model::kCollectiveAlgorithms
-                            ? "'" + std::string(model::to_string(algorithm)) + "'"
-                            : std::to_string(static_cast<int>(algorithm))) +
-                       "; it has " + list));
-}
-
-// What is asked for of an operation. `name`: of the call, where that is not the model's; a literal.
-struct Asked {
-  CollectiveOperation operation = CollectiveOperation::broadcast;
-  uint64_t bytes = 0;
-  collective_algorithm algorithm = collective_algorithm::automatic;
-  std::string_view name = {};
-};
-
-// By a rule of a score map, of the model, or as without one.
-plan::CollectivePlan choose(const detail::ContextState& state,
-                            const plan::AskedCollective& request) {
-  const std::string_view forced = state.job.tuning().forced.forced(
-      plan::CollectiveMechanism::kWords.command, request.bytes, model::to_string(request.operation),
-      [&](std::string_view name) {
-        return model::has_algorithm(request.operation, *model::collective_algorithm_from(name));
-      });
-  if (!forced.empty()) {
-    const auto algorithm = model::collective_algorithm_from(forced);
-    return {algorithm.value_or(model::default_collective(request.request())), plan::Reason::forced};
-  }
-  plan::CollectiveMechanism::Record record;
-  return plan::CollectiveMechanism::plan(request, &state.job.compiled().collectives(), record);
-}
-
-// True for operations of which all ranks see the same request, and whose results do not depend on
-// the algorithm: sums have the bits that the order of adding gives them, which is to be the same
-// each time.
-bool is_comparable(CollectiveOperation operation) {
-  switch (operation) {
-    case CollectiveOperation::broadcast:
-    case CollectiveOperation::gather:
-    case CollectiveOperation::allgather:
-    case CollectiveOperation::all_to_all:
-    case CollectiveOperation::allgatherv:
-      return true;
-    case CollectiveOperation::reduce:
-    case CollectiveOperation::allreduce:
-    case CollectiveOperation::all_to_allv:
-    case CollectiveOperation::scan:
-    case CollectiveOperation::reduce_scatter:
-      break;
-  }
-  return false;
-}
-
-// The ranks of a team agree on the next calls that are compared, as a part of the call that they
-// are in.
-void agree(sync::Group& group, detail::ContextState& state, rma::ComparedCollective& compared) {
-  sync::Collectives& collectives = state.mechanisms.collectives();
-  rma::ComparedCollective::Times longest{};
-  if (compared.has_times()) {
-    const op_max longer{};
-    collectives.reduce(group, std::as_bytes(std::span(compared.times())),
-                       std::as_writable_bytes(std::span(longest)),
-                       detail::reduction_of<double>(longer), 0, CollectiveAlgorithm::binomial);
-  }
-  uint64_t block = group.me == 0 ? compared.next(state.mechanisms.instruments(), longest) : 0;
-  collectives.broadcast(group, std::as_writable_bytes(std::span(&block, 1)), 0,
-                        CollectiveAlgorithm::binomial);
-  compared.begin(block);
-}
-
-// Carries out an operation of a team: `perform(algorithm)`. What a rule of the model says is shown
-// and compared with what is done without one, if that is another algorithm.
-template <typename Perform>
-void carry_out(sync::Group& group, detail::ContextState& state, const Asked& asked, CallSite site,
-               const Perform& perform) {
-  if (asked.algorithm != collective_algorithm::automatic) {
-    if (model::has_algorithm(asked.operation, asked.algorithm)) return perform(asked.algorithm);
-    fail_algorithm(state, asked.name.empty() ? model::to_string(asked.operation) : asked.name,
-                   asked.algorithm, model::algorithms_of(asked.operation));
-  }
-  const plan::AskedCollective request{.operation = asked.operation,
-                                      .ranks = group.size,
-                                      .bytes = asked.bytes,
-                                      .in_node = state.memory.all_shared(),
-                                      .crowded = state.job.crowded()};
-  const plan::CollectivePlan planned = choose(state, request);
-  if (planned.reason != plan::Reason::measured ||
-      planned.algorithm == model::default_collective(request.request())) {
-    return perform(planned.algorithm);
-  }
-  const decide::Instruments instruments = state.mechanisms.instruments();
-  const bool compares =
-      instruments.run_guard != nullptr && is_comparable(asked.operation) && request.ranks > 1;
-  rma::ComparedCollective* const compared =
-      compares ? state.mechanisms.of<rma::ComparedCollectives>(state).of(group.id, asked.name,
-                                                                         request, planned)
-               : nullptr;
-  if (compared == nullptr && instruments.trace == nullptr) return perform(planned.algorithm);
-  if (compared != nullptr && compared->is_over()) agree(group, state, *compared);
-  const plan::CollectivePlan& taken = compared != nullptr ? compared->plan() : planned;
-  const double begun_s = instruments.fabric->now_s();
-  perform(taken.algorithm);
-  const double seconds = instruments.fabric->now_s() - begun_s;
-  if (instruments.trace != nullptr) {
-    instruments.trace->note(
-        site, hash_of(static_cast<uint64_t>(asked.operation), asked.bytes, request.ranks),
-        decide::choice_of<plan::CollectiveMechanism>(request, taken, {.predicted_s = 0.0}), seconds,
-        std::string(model::to_string(asked.operation)) + " of " + exact_bytes_text(asked.bytes),
-        [&] {
-          return detail::explain_command<plan::CollectiveMechanism>(state, request, taken.reason);
-        });
-  }
-  if (compared != nullptr) compared->ended(seconds);
-}
+using rma::carry_out;
 
 // What carries out `perform`, which calls a function of the program. No exception of that may end
 // it, whatever the other ranks wait for.
@@ -192,8 +66,6 @@ struct Choice {
 };
 
 }  // namespace
-
-// --- the handle ----------------------------------------------------------------------------------
 
 team::team(Context* context, sync::Group* group, bool owns)
     : context_(context), group_(group), owns_(owns), rank_me_(group->me), rank_n_(group->size) {}
@@ -322,8 +194,6 @@ future team::barrier_async(CallSite site) const {
       .start_barrier(*context_, *group_, site);
 }
 
-// --- checks --------------------------------------------------------------------------------------
-
 void team::check_root(const char* name, rank_t root) const {
   if (root < rank_n_) return;
   context_->state().fail(
@@ -367,8 +237,6 @@ void team::check_own_block(const char* name, std::span<const size_t> counts, siz
             std::string(name) + ": this rank's part has " + std::to_string(bytes / element_bytes) +
                 " elements, where its count says " + std::to_string(counts[rank_me_])));
 }
-
-// --- the collectives -----------------------------------------------------------------------------
 
 void team::broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorithm,
                            CallSite site) const {

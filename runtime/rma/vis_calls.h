@@ -2,9 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include <stripline/indexed_list.h>
 #include <stripline/vis.h>

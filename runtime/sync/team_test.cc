@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -34,9 +33,7 @@ constexpr uint32_t kUntouched = 0xdeadbeef;
 
 std::vector<collective_algorithm> choices_of(CollectiveOperation operation) {
   std::vector<collective_algorithm> all = {collective_algorithm::automatic};
-  for (const auto one : model::algorithms_of(operation)) {
-    all.push_back(one);
-  }
+  for (const auto one : model::algorithms_of(operation)) all.push_back(one);
   return all;
 }
 

@@ -72,8 +72,6 @@ Transfers::Header Transfers::header(Type type, const Call& call, const Key& key,
   return header;
 }
 
-// --- receiving -----------------------------------------------------------------------------------
-
 Transfers::Receive* Transfers::find(Rank source, const Key& key) {
   Receive* one = posted_;
   while (one != nullptr && (one->source != source || one->key != key)) one = one->next;
@@ -367,8 +365,6 @@ void Transfers::fail_lengths(const Call& call, Rank source, size_t sent, Rank ta
                   std::to_string(target) + ", which expected " + std::to_string(expected)));
 }
 
-// --- sending -------------------------------------------------------------------------------------
-
 void Transfers::send(const Call& call, const Key& key, Rank target,
                      std::span<const std::byte> data) {
   if (goes_as_parcel(target, data.size())) {
@@ -433,7 +429,7 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
   std::array<Flight, kPieces> flights;
   size_t sent = 0;
   const auto asked_for = [&] { return peer.ready_count > 0 && peer.ready[0].key == key; };
-  const auto under_way = [](const Flight& one) { return one.active; };
+  const auto is_active = [](const Flight& one) { return one.active; };
   if (!asked_for()) {
     // No one would notice otherwise that the receiver expects a small message, or none.
     const Header announce = header(Type::announce, call, key, target);
@@ -446,7 +442,7 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
   const auto can_go_on = [&] {
     return (sent < data.size() && asked_for()) || landed() != flights.end();
   };
-  while (sent < data.size() || std::any_of(flights.begin(), flights.end(), under_way)) {
+  while (sent < data.size() || std::any_of(flights.begin(), flights.end(), is_active)) {
     messages_.wait(std::ref(can_go_on));
     if (const auto flight = landed(); flight != flights.end()) {
       flight->active = false;
@@ -461,7 +457,7 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
       fail_lengths(call, me_, data.size(), target, request.total);
       return;
     }
-    const auto flight = std::find_if_not(flights.begin(), flights.end(), under_way);
+    const auto flight = std::find_if_not(flights.begin(), flights.end(), is_active);
     // Requests of the program and of handlers may pass each other: any piece is good.
     if (request.bytes == 0 || request.bytes > data.size() - sent || request.offset > data.size() ||
         request.bytes > data.size() - request.offset || flight == flights.end()) {

@@ -2,7 +2,6 @@
 // compute for itself.
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <vector>
 

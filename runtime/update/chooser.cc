@@ -139,8 +139,6 @@ std::vector<uint64_t> Chooser::add_up(const Tally& mine) const {
   return sums;
 }
 
-// --- rank 0 --------------------------------------------------------------------------------------
-
 // The methods of the next periods.
 void Chooser::start() {
   UpdateSite* other = nullptr;
@@ -164,7 +162,7 @@ void Chooser::start_unknown(const UpdateSite* other) {
                        : plan::plan_update(known_, nullptr));
   const uint32_t periods = known ? decide::kMostAhead : 1;
   periods_.begin(state_.mechanisms.instruments(), *given_, periods);
-  told_ = {.ways = {given_->way}, .periods = periods, .closely = other == nullptr};
+  told_ = {.candidates = {given_->candidate}, .periods = periods, .closely = other == nullptr};
 }
 
 void Chooser::plan_ahead() {
@@ -172,7 +170,8 @@ void Chooser::plan_ahead() {
   told_ = {};
   periods_.begin(state_.mechanisms.instruments(), site);
   const auto add = [this] {
-    return periods_.add(*this, [&](const plan::UpdatePlan& plan) { return tell_also(plan.way); });
+    return periods_.add(*this,
+                        [&](const plan::UpdatePlan& plan) { return tell_also(plan.candidate); });
   };
   add();
   // What is counted closely takes longer.
@@ -195,14 +194,14 @@ uint64_t Chooser::worth_adding() const {
 }
 
 // False if the next period's method cannot be sent together with those before.
-bool Chooser::tell_also(const plan::UpdateCandidate& way) {
+bool Chooser::tell_also(const plan::UpdateCandidate& candidate) {
   const uint32_t period = periods_.count();
-  if (period == 0) told_.ways = {way, way};
-  if (way == told_.ways[0]) return true;
+  if (period == 0) told_.candidates = {candidate, candidate};
+  if (candidate == told_.candidates[0]) return true;
   // A rank that sends on for others must know that all have come to the end.
-  if (way.hops > 1 || told_.ways[0].hops > 1) return false;
-  if (told_.others != 0 && way != told_.ways[1]) return false;
-  told_.ways[1] = way;
+  if (candidate.hops > 1 || told_.candidates[0].hops > 1) return false;
+  if (told_.others != 0 && candidate != told_.candidates[1]) return false;
+  told_.candidates[1] = candidate;
   told_.others |= uint32_t{1} << period;
   return true;
 }
@@ -293,10 +292,10 @@ void Chooser::decide() {
   const size_t rivals = plan::rivals_of_update(site.request, costs_, site.rivals);
   ++site.decisions;
   site.is_new = true;
-  const bool tuned = plan.way != plan::baseline_of_update(site.request, nullptr).way;
+  const bool tuned = plan.candidate != plan::baseline_of_update(site.request, nullptr).candidate;
   if (tuned) {
     // The planner's own is the first one, which nothing is faster than.
-    site.rivals[0] = plan.way;
+    site.rivals[0] = plan.candidate;
     site.UpdateSite::Base::decide(decide::Arm{1}, plan, static_cast<decide::Arm>(1 + rivals),
                                   decide::Race::Of::turns);
   } else if (rivals > 0) {

@@ -77,7 +77,9 @@ class Chooser {
   void finish(const Tally& mine);
 
   /// The method of the period that begins.
-  const plan::UpdateCandidate& way() const { return told_.ways[told_.others >> period_ & 1U]; }
+  const plan::UpdateCandidate& candidate() const {
+    return told_.candidates[told_.others >> period_ & 1U];
+  }
   /// It is to be counted closely.
   bool closely() const { return told_.closely; }
 
@@ -89,7 +91,7 @@ class Chooser {
  private:
   // What rank 0 tells the others of the next `periods` periods; `others` has a bit for each.
   struct Told {
-    std::array<plan::UpdateCandidate, 2> ways;
+    std::array<plan::UpdateCandidate, 2> candidates;
     uint32_t others = 0;
     uint32_t periods = 1;
     bool closely = false;
@@ -98,7 +100,7 @@ class Chooser {
   void start();
   void start_unknown(const UpdateSite* other);
   void plan_ahead();
-  bool tell_also(const plan::UpdateCandidate& way);
+  bool tell_also(const plan::UpdateCandidate& candidate);
   void learn(std::span<const uint64_t> sums);
   plan::UpdateRequest request_of(std::span<const uint64_t> sums, uint64_t periods) const;
   void record(std::span<const uint64_t> of_periods);

@@ -37,7 +37,7 @@ Epoch::~Epoch() {
 // Lanes that hold updates end the job; the next update of the others has to ask for a lane.
 void Epoch::outlives_context() {
   const auto is_filled = [](const detail::UpdateLane& lane) { return lane.count > 0; };
-  if (has_under_way() || accumulators_.hold_any() || std::ranges::any_of(lanes_, is_filled)) {
+  if (has_in_flight() || accumulators_.hold_any() || std::ranges::any_of(lanes_, is_filled)) {
     state_.fail(Error(ErrorCode::invalid_argument,
                       description() +
                           " outlives its Context with updates that are not complete; end() it, or "
@@ -53,7 +53,7 @@ void Epoch::outlives_context() {
   }
 }
 
-bool Epoch::has_under_way() const {
+bool Epoch::has_in_flight() const {
   return unreturned_ > 0 || !backlog_.empty() ||
          (fetches_ != nullptr && !(fetches_->idle() && fetches_->empty())) ||
          std::ranges::any_of(filling_, &Filling::sent_on);
@@ -85,7 +85,7 @@ void Epoch::frees(const rma::Call& call, uint64_t offset, uint64_t bytes) {
                           (held == 1 ? " update, at offset " : " updates, the first at offset ") +
                           std::to_string(first) + "; end() the epoch, or flush() it, before"));
   }
-  if (has_under_way() || way_.method != plan::UpdateMethod::buffers) complete();
+  if (has_in_flight() || current_.method != plan::UpdateMethod::buffers) complete();
 }
 
 void Epoch::enter(const char* name, CallSite site) {
@@ -112,8 +112,6 @@ void Epoch::fail_patch(const grid_cell& corner, const grid_extent& patch, const 
                                       ? " with a null pointer for the values of the patch"
                                       : ", but " + detail::not_within_text(corner, patch, grid))));
 }
-
-// --- filling -------------------------------------------------------------------------------------
 
 void Epoch::open_lane(rank_t target, uint32_t buffer) {
   filling_[target].buffer = buffer;
@@ -147,7 +145,7 @@ void Epoch::begin_lane(rank_t target, bool merging_paid) {
 // handlers, which run on this thread, and nothing has to see the updates one by one.
 bool Epoch::begin_own_lane() {
   detail::UpdateLane& lane = lanes_[me_];
-  const bool at_once = way_.method == plan::UpdateMethod::buffers && debug_ == nullptr &&
+  const bool at_once = current_.method == plan::UpdateMethod::buffers && debug_ == nullptr &&
                        !closely_ && state_.job.exclusion().is_free_here();
   lane.via = at_once ? &lane : nullptr;
   lane.memory = at_once ? state_.memory.segment().data() : nullptr;
@@ -189,8 +187,6 @@ void Epoch::move_window(rank_t target, uint32_t window, CallSite site) {
   lanes_[target].window = window;
 }
 
-// --- sending -------------------------------------------------------------------------------------
-
 void Epoch::send(rank_t target) {
   detail::UpdateLane& lane = lanes_[target];
   if (lane.count == 0) return;
@@ -199,9 +195,7 @@ void Epoch::send(rank_t target) {
   const bool merging_pays = draining_ || merges_worthwhile(lane);
   if (!draining_) see(target);
   count(target);
-  if (way_.method != plan::UpdateMethod::buffers) {
-    return send_singly(target);
-  }
+  if (current_.method != plan::UpdateMethod::buffers) return send_singly(target);
   if (target == me_) {
     // In the segment, as all that a lane takes.
     carry_out_by([&] {
@@ -313,7 +307,7 @@ void Epoch::send_singly(rank_t target) {
   const bool merging_pays = merges_worthwhile(lane);
   open_lane(target, spare_buffer());
   begin_lane(target, merging_pays);
-  if (way_.method == plan::UpdateMethod::owner_locks) {
+  if (current_.method == plan::UpdateMethod::owner_locks) {
     singly_->under_owner_lock(target, first, cells, values);
   } else {
     send_one_by_one(target, first, cells, values);
@@ -326,9 +320,9 @@ void Epoch::send_one_by_one(rank_t target, uint64_t first, std::span<const Cell>
   for (size_t i = 0; i < cells.size(); ++i) {
     const uint64_t cell = first + cells[i];
     const std::byte* const value = values + i * type_.value_bytes;
-    if (way_.method == plan::UpdateMethod::messages) {
+    if (current_.method == plan::UpdateMethod::messages) {
       singly_->by_message(target, cell, value);
-    } else if (way_.method == plan::UpdateMethod::provider) {
+    } else if (current_.method == plan::UpdateMethod::provider) {
       singly_->by_provider(target, cell, value, nullptr, {});
     } else {
       singly_->under_cell_lock(target, cell, value, nullptr);
@@ -390,8 +384,6 @@ void Epoch::returned(rank_t target, uint32_t slot, uint32_t index) {
   if (buffer.target == target && buffer.slot == slot) buffer.slot = kNone;
 }
 
-// --- completion ----------------------------------------------------------------------------------
-
 void Epoch::complete() {
   for (rank_t i = 1; i <= ranks_; ++i) {
     const rank_t rank = (me_ + i) % ranks_;
@@ -409,8 +401,6 @@ void Epoch::complete() {
     checked_.clear();
   }
 }
-
-// --- hops ----------------------------------------------------------------------------------------
 
 // Flag in the numbers of flushes, beside the Onward.
 constexpr uint32_t kForOthers = uint32_t{1} << 16U;

@@ -72,8 +72,7 @@ class Epoch final : public detail::UpdateEpochState {
   UpdateSettings in_use() const override;
   UpdateStatistics statistics() const override { return statistics_; }
 
-  // --- for the engine, inside of handlers
-  // ---------------------------------------------------------
+  // --- for the engine, inside of handlers ---
 
   void arrived(const am::Bulk::Parcel& parcel, const Head& head);
   void arrived(rank_t source, const Single& head, std::span<const std::byte> value);
@@ -83,8 +82,7 @@ class Epoch final : public detail::UpdateEpochState {
   void returned(rank_t target, uint32_t slot, uint32_t buffer);
   void fetched(rank_t source, uint32_t sequence, std::span<const std::byte> values);
 
-  // --- for the engine, in the background
-  // ----------------------------------------------------------
+  // --- for the engine, in the background ---
 
   /// A filled buffer can be sent without waiting.
   bool can_send_backlog() const {
@@ -101,8 +99,7 @@ class Epoch final : public detail::UpdateEpochState {
     if (forwarder_ != nullptr) forwarder_->advance();
   }
 
-  // --- for the forwarder
-  // --------------------------------------------------------------------------
+  // --- for the forwarder ---
 
   bool has_spare_buffer() {
     collect_sent();
@@ -121,8 +118,7 @@ class Epoch final : public detail::UpdateEpochState {
   void tell_flushed(rank_t source, uint32_t number);
   [[noreturn]] void fail_malformed(rank_t source) const;
 
-  // --- for the engine, as others free memory and leave
-  // ----------------------------------------------
+  // --- for the engine, as others free memory and leave ---
 
   /// Mechanism::frees().
   void frees(const rma::Call& call, uint64_t offset, uint64_t bytes);
@@ -187,7 +183,7 @@ class Epoch final : public detail::UpdateEpochState {
   uint32_t most_hops() const;
   void weigh_encodings(const plan::UpdateRequest& request);
   plan::UpdateCandidate given(const plan::UpdateRequest& request, CallSite site) const;
-  void configure(const plan::UpdateCandidate& way);
+  void configure(const plan::UpdateCandidate& candidate);
   void choose_again();
   void look_at_values();
   void open_lanes();
@@ -199,7 +195,7 @@ class Epoch final : public detail::UpdateEpochState {
   void open_lane(rank_t target, uint32_t buffer);
   void check_options(const UpdateOptions& options, CallSite site) const;
   std::string description() const;
-  bool has_under_way() const;
+  bool has_in_flight() const;
   // Updates are carried out where their rank waits, whose calls no exception may end.
   template <typename Apply>
   void carry_out_by(const Apply& apply) const {
@@ -264,11 +260,11 @@ class Epoch final : public detail::UpdateEpochState {
   const uint64_t cells_;  // of a segment, in units of its type
   uint64_t last_offset_ = 0;
   uint32_t type_hash_ = 0;
-  uint32_t row_ = 1;              // ranks of a node, if hops may be within nodes
-  plan::UpdateCandidate usual_;   // without a model
-  plan::UpdateCandidate chosen_;  // by the chooser
-  plan::UpdateCandidate way_;     // as it is carried out
-  uint64_t lane_bytes_ = 0;       // of what is filled for an owner
+  uint32_t row_ = 1;               // ranks of a node, if hops may be within nodes
+  plan::UpdateCandidate usual_;    // without a model
+  plan::UpdateCandidate chosen_;   // by the chooser
+  plan::UpdateCandidate current_;  // as it is carried out
+  uint64_t lane_bytes_ = 0;        // of what is filled for an owner
   bool merging_ = false;
   bool one_by_one_ = false;  // nothing stays in a buffer
   uint32_t capacity_ = 0;    // of a buffer, in updates

@@ -26,14 +26,14 @@ future Epoch::fetch(rank_t target, uint64_t cell, const std::byte* value, std::b
   ++statistics_.fetches;
   ++tally_.fetches;
   ++tally_.updates;
-  if (way_.method == plan::UpdateMethod::provider) {
+  if (current_.method == plan::UpdateMethod::provider) {
     return singly_->by_provider(target, cell, value, previous, site);
   }
-  if (way_.method == plan::UpdateMethod::cell_locks) {
+  if (current_.method == plan::UpdateMethod::cell_locks) {
     singly_->under_cell_lock(target, cell, value, previous);
     return {};
   }
-  if (way_.method == plan::UpdateMethod::owner_locks) {
+  if (current_.method == plan::UpdateMethod::owner_locks) {
     singly_->fetch_under_owner_lock(target, cell, value, previous);
     return {};
   }

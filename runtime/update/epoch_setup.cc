@@ -104,14 +104,15 @@ Epoch::Epoch(Context& context, const detail::UpdateType& type, CallSite site,
     if (cells_ > (uint64_t{1} << 32U) / Grid::numbers(ranks_, hops, row_)) row_ = 1;
   }
   const plan::UpdateRequest request = request_of(options);
-  usual_ = plan::baseline_of_update(request, nullptr).way;
+  usual_ = plan::baseline_of_update(request, nullptr).candidate;
   if (options.use_model) weigh_encodings(request);
-  plan::UpdateCandidate way = given(request, site);
+  plan::UpdateCandidate candidate = given(request, site);
   constexpr size_t kAlone = size_t{64} << 10;
-  if (ranks_ == 1) way = {.merges = way.merges, .buffer_bytes = kAlone};
+  if (ranks_ == 1) candidate = {.merges = candidate.merges, .buffer_bytes = kAlone};
   const uint64_t most_bytes =
-      ranks_ == 1 ? way.buffer_bytes
-                  : std::min(way.buffer_bytes, plan::largest_update_buffer(request, way));
+      ranks_ == 1
+          ? candidate.buffer_bytes
+          : std::min(candidate.buffer_bytes, plan::largest_update_buffer(request, candidate));
   if (most_bytes < least_bytes()) {
     state_.fail(Error(ErrorCode::invalid_argument,
                       text(rma::Call("UpdateEpoch", site)) + " of values of " +
@@ -135,11 +136,11 @@ Epoch::Epoch(Context& context, const detail::UpdateType& type, CallSite site,
     chooser_ =
         std::make_unique<Chooser>(context, engine_.sites(), request, type_hash_, type.unit, site);
     chooser_->begin();
-    way = chosen_ = chooser_->way();
+    candidate = chosen_ = chooser_->candidate();
     closely_ = chooser_->closely();
   }
   tally_.restart(ranks_, closely_);
-  configure(way);
+  configure(candidate);
   if (closely_) look_at_values();
   number_ = engine_.open(*this);
   singly_ = std::make_unique<Singly>(context, type_, type_hash_, number_);
@@ -249,25 +250,27 @@ plan::UpdateCandidate Epoch::given(const plan::UpdateRequest& request, CallSite 
                           " by UpdateMethod::" + std::string(to_string(set.method)) + ", but " +
                           why + "; leave the method to the runtime, or take another one"));
   }
-  return plan::set_update(request, set).way;
+  return plan::set_update(request, set).candidate;
 }
 
 UpdateSettings Epoch::in_use() const {
-  return {.method = way_.method,
+  return {.method = current_.method,
           .buffer_bytes = lane_bytes_,
-          .hops = way_.hops,
+          .hops = current_.hops,
           .encoding = settings_.encoding};
 }
 
 // Buffers and lanes for a method; while nothing is in flight.
-void Epoch::configure(const plan::UpdateCandidate& way) {
-  way_ = way;
-  const auto [hops, row] = std::pair(way.hops, way.by_nodes ? row_ : 1U);
-  merging_ = merges_ && way.merges;
-  const bool in_buffers = way.method == UpdateMethod::buffers;
-  one_by_one_ = !in_buffers && way.method != UpdateMethod::owner_locks;
+void Epoch::configure(const plan::UpdateCandidate& candidate) {
+  current_ = candidate;
+  const auto [hops, row] = std::pair(candidate.hops, candidate.by_nodes ? row_ : 1U);
+  merging_ = merges_ && candidate.merges;
+  const bool in_buffers = candidate.method == UpdateMethod::buffers;
+  one_by_one_ = !in_buffers && candidate.method != UpdateMethod::owner_locks;
   // Other methods have lanes, too: of one update, or for what is brought together by owner.
-  lane_bytes_ = in_buffers ? way.buffer_bytes : one_by_one_ ? least_bytes() : usual_.buffer_bytes;
+  lane_bytes_ = in_buffers    ? candidate.buffer_bytes
+                : one_by_one_ ? least_bytes()
+                              : usual_.buffer_bytes;
   if (one_by_one_) merging_ = false;
   const uint32_t buffers = ranks_ == 1 ? 1 : plan::update_buffers(ranks_, hops, row);
   // Positions in a buffer have 16 bits.
@@ -325,12 +328,12 @@ void Epoch::choose_again() {
     closely_ = chooser_->closely();
     tally_.restart(ranks_, closely_);
   }
-  if (chooser_->way() != chosen_) {
-    configure(chooser_->way());
+  if (chooser_->candidate() != chosen_) {
+    configure(chooser_->candidate());
   } else {
     begin_lane(me_, true);
   }
-  chosen_ = chooser_->way();
+  chosen_ = chooser_->candidate();
   if (closely_) look_at_values();
   if (!std::exchange(changing_, false)) return;
   for (const Forwarder::Held& parcel : std::exchange(too_early_, {})) forwarder_->hold(parcel);

@@ -36,7 +36,7 @@ rma::SlotUse Fetches::add(rank_t target, uint32_t window, Cell cell, const std::
 
 Fetches::Batch& Fetches::take(rank_t target) {
   --waiting_;
-  return *under_way_.emplace_back(std::move(filling_[target]));
+  return *in_flight_.emplace_back(std::move(filling_[target]));
 }
 
 std::span<const std::byte> Fetches::body_of(Batch& batch) const {
@@ -47,17 +47,17 @@ std::span<const std::byte> Fetches::body_of(Batch& batch) const {
 }
 
 void Fetches::returned(rank_t target, uint32_t slot) {
-  for (const auto& batch : under_way_) {
+  for (const auto& batch : in_flight_) {
     if (batch->target == target && batch->slot == slot && !batch->returned) batch->returned = true;
   }
   retire();
 }
 
 bool Fetches::answered(rank_t source, uint32_t sequence, std::span<const std::byte> values) {
-  const auto found = std::ranges::find_if(under_way_, [&](const auto& batch) {
+  const auto found = std::ranges::find_if(in_flight_, [&](const auto& batch) {
     return batch->target == source && batch->sequence == sequence && !batch->answered;
   });
-  if (found == under_way_.end() || values.size() != size_t{(*found)->count} * value_bytes_) {
+  if (found == in_flight_.end() || values.size() != size_t{(*found)->count} * value_bytes_) {
     return false;
   }
   Batch& batch = **found;
@@ -71,8 +71,8 @@ bool Fetches::answered(rank_t source, uint32_t sequence, std::span<const std::by
 }
 
 void Fetches::retire() {
-  for (size_t i = 0; i < under_way_.size();) {
-    std::unique_ptr<Batch>& batch = under_way_[i];
+  for (size_t i = 0; i < in_flight_.size();) {
+    std::unique_ptr<Batch>& batch = in_flight_[i];
     if (!batch->returned || !batch->answered) {
       ++i;
       continue;
@@ -81,7 +81,7 @@ void Fetches::retire() {
     batch->count = 0;
     batch->previous.clear();
     unused_.push_back(std::move(batch));
-    under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(i));
+    in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
 

@@ -59,7 +59,7 @@ class Fetches {
   /// What the cells held. False if no one has asked for it.
   bool answered(rank_t source, uint32_t sequence, std::span<const std::byte> values);
   /// True if nothing is in flight.
-  bool idle() const { return under_way_.empty(); }
+  bool idle() const { return in_flight_.empty(); }
 
  private:
   void retire();
@@ -69,7 +69,7 @@ class Fetches {
   uint32_t most_;
   uint32_t waiting_ = 0;
   std::vector<std::unique_ptr<Batch>> filling_;  // by target
-  std::vector<std::unique_ptr<Batch>> under_way_;
+  std::vector<std::unique_ptr<Batch>> in_flight_;
   std::vector<std::unique_ptr<Batch>> unused_;
 };
 

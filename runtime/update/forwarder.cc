@@ -10,8 +10,8 @@ namespace stripline::update {
 namespace {
 
 // Directions in the order in which they wait for each other, the last one for none.
-constexpr std::array kWays = {Onward::place_of, Onward::column_of, Onward::row_of,
-                              Onward::layer_of};
+constexpr std::array kStages = {Onward::place_of, Onward::column_of, Onward::row_of,
+                                Onward::layer_of};
 
 }  // namespace
 
@@ -41,18 +41,18 @@ bool Forwarder::send(rank_t next) {
   return true;
 }
 
-bool Forwarder::append(Way& way, rank_t next, uint64_t cell, const std::byte* value) {
+bool Forwarder::append(Stage& stage, rank_t next, uint64_t cell, const std::byte* value) {
   Lane& lane = lanes_[next];
   const auto window = static_cast<uint32_t>(cell >> 32U);
   if (lane.count == capacity_ || (lane.count > 0 && lane.window != window)) {
     if (!send(next)) {
-      way.blocked = next;
+      stage.blocked = next;
       return false;
     }
   }
   if (!lane.open) {
     if (!epoch_.has_spare_buffer()) {
-      way.blocked = next;
+      stage.blocked = next;
       return false;
     }
     lane.buffer = epoch_.spare_buffer();
@@ -69,7 +69,7 @@ bool Forwarder::append(Way& way, rank_t next, uint64_t cell, const std::byte* va
 }
 
 // False if it has to wait.
-bool Forwarder::forward(Way& way, Held& parcel) {
+bool Forwarder::forward(Stage& stage, Held& parcel) {
   const size_t count = parcel.head.count;
   const std::byte* const values = parcel.body.data() + values_at(count);
   for (; parcel.next < count; ++parcel.next) {
@@ -89,14 +89,14 @@ bool Forwarder::forward(Way& way, Held& parcel) {
     if (!is_behind(grid_.meaning(step.next), parcel.head.onward)) {
       epoch_.fail_malformed(parcel.source);
     }
-    if (!append(way, step.next, step.number * cells_ + cell, value)) return false;
+    if (!append(stage, step.next, step.number * cells_ + cell, value)) return false;
   }
   return true;
 }
 
 // True if what came as `before` may go on as `onward`.
 bool Forwarder::is_behind(Onward onward, Onward before) const {
-  return std::ranges::find(kWays, before) < std::ranges::find(kWays, onward);
+  return std::ranges::find(kStages, before) < std::ranges::find(kStages, onward);
 }
 
 bool Forwarder::has_sent_all() const {
@@ -113,62 +113,62 @@ bool Forwarder::must_ask(Onward onward) const {
 
 // True if all that came so is carried out.
 bool Forwarder::may_tell(Onward onward) const {
-  return std::ranges::all_of(kWays, [&](Onward behind) {
-    return !is_behind(behind, onward) || ways_[static_cast<size_t>(behind)].unanswered == 0;
+  return std::ranges::all_of(kStages, [&](Onward behind) {
+    return !is_behind(behind, onward) || stages_[static_cast<size_t>(behind)].unanswered == 0;
   });
 }
 
 bool Forwarder::flushed(Onward onward) {
-  Way& way = way_of(onward);
-  if (way.unanswered == 0) return false;
-  --way.unanswered;
+  Stage& stage = stage_of(onward);
+  if (stage.unanswered == 0) return false;
+  --stage.unanswered;
   return true;
 }
 
 bool Forwarder::ready() const {
   if (advancing_) return false;
   bool flushes = false;
-  for (const Way& way : ways_) {
-    if (!way.held.empty() && (!way.blocked || epoch_.can_forward(*way.blocked))) return true;
-    flushes = flushes || !way.flushing.empty();
+  for (const Stage& stage : stages_) {
+    if (!stage.held.empty() && (!stage.blocked || epoch_.can_forward(*stage.blocked))) return true;
+    flushes = flushes || !stage.flushing.empty();
   }
   if (!flushes) return false;
   for (rank_t next = 0; next < lanes_.size(); ++next) {
     if (lanes_[next].count > 0 && epoch_.can_forward(next)) return true;
   }
   if (unreturned_ > 0 || !has_sent_all()) return false;
-  return std::ranges::any_of(kWays, [this](Onward onward) {
-    const Way& way = ways_[static_cast<size_t>(onward)];
-    return !way.flushing.empty() && way.held.empty() && (must_ask(onward) || may_tell(onward));
+  return std::ranges::any_of(kStages, [this](Onward onward) {
+    const Stage& stage = stages_[static_cast<size_t>(onward)];
+    return !stage.flushing.empty() && stage.held.empty() && (must_ask(onward) || may_tell(onward));
   });
 }
 
-void Forwarder::go_on(Way& way) {
-  way.blocked.reset();
+void Forwarder::go_on(Stage& stage) {
+  stage.blocked.reset();
   // Sending makes progress, which may add to the parcels.
-  while (!way.held.empty()) {
-    Held parcel = way.held.front();
-    const bool all = forward(way, parcel);
-    way.held.front().next = parcel.next;
+  while (!stage.held.empty()) {
+    Held parcel = stage.held.front();
+    const bool all = forward(stage, parcel);
+    stage.held.front().next = parcel.next;
     if (!all) break;
-    way.held.pop_front();
+    stage.held.pop_front();
     epoch_.give_back(parcel.source, parcel.slot);
   }
 }
 
 // Ranks that wait for what came in this direction are notified once all of it is carried out.
 void Forwarder::flush(Onward onward) {
-  Way& way = way_of(onward);
-  if (way.flushing.empty() || !way.held.empty() || unreturned_ > 0 || !has_sent_all()) return;
+  Stage& stage = stage_of(onward);
+  if (stage.flushing.empty() || !stage.held.empty() || unreturned_ > 0 || !has_sent_all()) return;
   for (rank_t next = 0; next < lanes_.size(); ++next) {
     const Onward sent = grid_.meaning(next);
     if (!lanes_[next].sent_on || !is_behind(sent, onward)) continue;
     lanes_[next].sent_on = false;
-    ++way_of(sent).unanswered;
+    ++stage_of(sent).unanswered;
     epoch_.ask_to_flush(next, sent, true);
   }
   if (!may_tell(onward)) return;
-  for (const Flushing& one : std::exchange(way.flushing, {})) {
+  for (const Flushing& one : std::exchange(stage.flushing, {})) {
     epoch_.tell_flushed(one.source, one.number);
   }
 }
@@ -176,12 +176,12 @@ void Forwarder::flush(Onward onward) {
 void Forwarder::advance() {
   if (advancing_) return;
   advancing_ = true;
-  for (Way& way : ways_) go_on(way);
-  if (std::ranges::any_of(ways_, [](const Way& way) { return !way.flushing.empty(); })) {
+  for (Stage& stage : stages_) go_on(stage);
+  if (std::ranges::any_of(stages_, [](const Stage& stage) { return !stage.flushing.empty(); })) {
     for (rank_t next = 0; next < lanes_.size(); ++next) {
       if (lanes_[next].count > 0) send(next);
     }
-    for (const Onward onward : kWays) flush(onward);
+    for (const Onward onward : kStages) flush(onward);
   }
   advancing_ = false;
 }

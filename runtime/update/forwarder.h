@@ -36,12 +36,12 @@ class Forwarder {
     std::span<const std::byte> body;  // pairs, or cells and one value
     size_t next = 0;                  // the first one that has not been forwarded
   };
-  void hold(const Held& parcel) { way_of(parcel.head.onward).held.push_back(parcel); }
+  void hold(const Held& parcel) { stage_of(parcel.head.onward).held.push_back(parcel); }
 
   /// `source` waits until all that it has sent here, as `onward`, is carried out; `number` is what
   /// the number to answer with then.
   void flush_for(rank_t source, Onward onward, uint32_t number) {
-    way_of(onward).flushing.push_back({source, number});
+    stage_of(onward).flushing.push_back({source, number});
   }
   /// All that this rank has forwarded to somebody, as `onward`, is carried out. False if no one has
   /// been asked.
@@ -66,18 +66,18 @@ class Forwarder {
     uint32_t number = 0;
   };
   // Parcels that came in the same direction, which are forwarded in later directions only.
-  struct Way {
+  struct Stage {
     std::deque<Held> held;
     std::optional<rank_t> blocked;  // whose buffer is full, while the first parcel waits for that
     std::vector<Flushing> flushing;
     uint32_t unanswered = 0;  // ranks that were asked to flush what was sent to them so
   };
-  Way& way_of(Onward onward) { return ways_[static_cast<size_t>(onward)]; }
+  Stage& stage_of(Onward onward) { return stages_[static_cast<size_t>(onward)]; }
 
-  bool forward(Way& way, Held& parcel);
-  bool append(Way& way, rank_t next, uint64_t cell, const std::byte* value);
+  bool forward(Stage& stage, Held& parcel);
+  bool append(Stage& stage, rank_t next, uint64_t cell, const std::byte* value);
   bool send(rank_t next);
-  void go_on(Way& way);
+  void go_on(Stage& stage);
   bool has_sent_all() const;
   bool is_behind(Onward onward, Onward before) const;
   bool may_tell(Onward onward) const;
@@ -92,7 +92,7 @@ class Forwarder {
   const detail::Divisor by_cells_;
   const uint32_t capacity_;
   std::vector<Lane> lanes_;  // by the next rank
-  std::array<Way, kOnwards> ways_;
+  std::array<Stage, kOnwards> stages_;
   bool advancing_ = false;
   uint64_t unreturned_ = 0;
 };

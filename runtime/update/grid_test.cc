@@ -47,9 +47,9 @@ TEST(Grid, LeadsFromEachRankToEach) {
               ASSERT_EQ(step.number, 0U);
             }
             // No rank waits in a circle.
-            const auto* const way = std::ranges::find(kOrder, onward);
-            ASSERT_TRUE(hop == 0 || before < way) << source << " to " << owner << " of " << ranks;
-            before = way;
+            const auto* const place = std::ranges::find(kOrder, onward);
+            ASSERT_TRUE(hop == 0 || before < place) << source << " to " << owner << " of " << ranks;
+            before = place;
             here = step.next;
           }
         }

@@ -203,13 +203,14 @@ void Engine::end_sort() {
   epochs_since_sort_ = 0;
   ++state_.sorts;
   state_.sort_s = surveyed_.sort_s;
-  const SharedStrategy strategy = choose_way(most, own_share, mirror_share);
+  const SharedStrategy strategy = choose_strategy(most, own_share, mirror_share);
   take(options_.force.value_or(strategy));
   compares_ = team_.allgather(site_ && site_->compares() ? 1 : 0).front() != 0;
   begin_epoch();
 }
 
-SharedStrategy Engine::choose_way(const SurveyReport& most, double own_share, double mirror_share) {
+SharedStrategy Engine::choose_strategy(const SurveyReport& most, double own_share,
+                                       double mirror_share) {
   const auto boxes_s = [&](size_t i) {
     return static_cast<double>(most.boxes[i]) *
            (static_cast<double>(box_cells(box_shapes_[i])) * costs_.fold_s + costs_.box_s);

@@ -2,7 +2,6 @@
 // make the updates, or by those of an experiment (micro.shared_update).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -114,7 +114,8 @@ std::optional<SharedStrategy> forced_strategy(worker_team& team, const std::byte
 std::optional<plan::SharedCosts> known_costs(worker_team& team, const plan::SharedTeam& asked) {
   std::optional<plan::SharedCosts> known;
   if (Context* const context = team.context()) {
-    known = context->state().job.compiled().shared().of(asked);
+    const auto& section = context->state().job.compiled().tuned().shared_update;
+    if (section) known = plan::team_costs(*section, asked);
   }
   const std::vector<uint64_t> all = team.allgather(known ? 1 : 0);
   return std::ranges::find(all, 0U) == all.end() ? known : std::nullopt;

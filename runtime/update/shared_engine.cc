@@ -12,7 +12,7 @@ namespace update {
 namespace {
 
 using detail::CellOperations;
-using detail::SharedWay;
+using detail::SharedMethod;
 using plan::CellRange;
 using plan::SharedStrategy;
 using plan::Slab;
@@ -35,7 +35,7 @@ Engine::Engine(worker_team& team, std::byte* cells, const grid_extent& shape,
       costs_(machine_.costs),
       boards_(std::move(boards)),
       locks_(std::move(locks)),
-      shared_way_(locks_ ? SharedWay::locked : SharedWay::atomic),
+      shared_method_(locks_ ? SharedMethod::locked : SharedMethod::atomic),
       equal_slab_(plan::equal_slabs(team.count(), shape.x, shape.y)[team.index()]),
       slabs_(plan::equal_slabs(team.count(), shape.x, shape.y)),
       density_(shape.cells(), line_cells(operations.bytes)),
@@ -66,7 +66,7 @@ void Engine::take(SharedStrategy strategy) {
   if (strategy != strategy_) ++state_.changes;
   strategy_ = strategy;
   const grid_extent& shape = lane.shape;
-  lane.way = shared_way_;
+  lane.method = shared_method_;
   lane.revoked = &never_revoked_;
   lane.y_first = 0;
   lane.y_count = shape.y;
@@ -130,7 +130,7 @@ void Engine::give_up_replica() {
 void Engine::use_boxes() {
   boxes_.use(lane, box_shift_, options_.replica_bytes);
   const Slab& slab = slabs_[team_.index()];
-  lane.way = SharedWay::boxes;
+  lane.method = SharedMethod::boxes;
   lane.plain = lane.cells + slab.x_first * plane_cells() * operations_.bytes;
   lane.first = slab.x_first * plane_cells();
   lane.count = (slab.x_end - slab.x_first) * plane_cells();
@@ -186,7 +186,7 @@ std::byte* Engine::add_box(uint64_t number) {
 }
 
 void Engine::heed() {
-  lane.way = shared_way_;
+  lane.method = shared_method_;
   lane.count = lane.list_count = 0;
   lane.revoked = &never_revoked_;
   mine().heeded.store(epoch_, std::memory_order_release);
@@ -300,10 +300,10 @@ void Engine::fold_boxes(uint32_t worker) {
 const SharedUpdatesState& Engine::state() {
   state_.strategy = strategy_;
   if (strategy_ == SharedStrategy::hybrid && !options_.force) {
-    state_.strategy = range_.count == lane.shape.cells() ? SharedStrategy::replicate
-                      : range_.count > 0                 ? SharedStrategy::hybrid
-                      : shared_way_ == SharedWay::locked ? SharedStrategy::locked
-                                                         : SharedStrategy::atomic;
+    state_.strategy = range_.count == lane.shape.cells()       ? SharedStrategy::replicate
+                      : range_.count > 0                       ? SharedStrategy::hybrid
+                      : shared_method_ == SharedMethod::locked ? SharedStrategy::locked
+                                                               : SharedStrategy::atomic;
   }
   state_.replicated = range_;
   state_.replica_bytes = replica_cells_ * operations_.bytes + boxes_.bytes();

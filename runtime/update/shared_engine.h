@@ -112,7 +112,8 @@ class Engine final : public detail::SharedEngine {
   void fold_replicas();
   void fold_boxes(uint32_t worker);
   void learn_growth(uint64_t away);
-  plan::SharedStrategy choose_way(const SurveyReport& most, double own_share, double mirror_share);
+  plan::SharedStrategy choose_strategy(const SurveyReport& most, double own_share,
+                                       double mirror_share);
   void begin_epoch();
 
   worker_team& team_;
@@ -122,7 +123,7 @@ class Engine final : public detail::SharedEngine {
   const plan::SharedCosts& costs_;  ///< the machine's
   TeamBlocks boards_;
   std::optional<TeamBlocks> locks_;
-  detail::SharedWay shared_way_;
+  detail::SharedMethod shared_method_;
   const std::atomic<uint32_t> never_revoked_{0};
 
   std::unique_ptr<SharedSite> site_;  ///< of the first worker, if it has a context

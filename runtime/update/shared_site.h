@@ -3,7 +3,6 @@
 // in traces. The other workers follow it, at the ends of epochs.
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include <stripline/call_site.h>

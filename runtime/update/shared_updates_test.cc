@@ -14,7 +14,7 @@
 
 #include "base/random.h"
 #include "optimizer/model/model_fixture.h"
-#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/loop/testing/model_file.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/update/team_fixture.h"
@@ -441,9 +441,8 @@ void with_model(const model::TunedModel& known, const std::string& trace,
   options.ranks = 1;
   options.context.model_path = model.path();
   if (!trace.empty()) options.context.trace = trace;
-  const Status ran = bootstrap::run_ranks(
-      options, [&](Context& context) { thread_workers(2, {}, &context).run(body); });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
+  bootstrap::on_ranks(options,
+                      [&](Context& context) { thread_workers(2, {}, &context).run(body); });
 }
 
 TEST(SharedModel, SaysWhatTheMachineTakes) {
@@ -499,7 +498,7 @@ TEST(SharedModel, TakesTheStrategyThatARuleForces) {
     bootstrap::ThreadGroupOptions options;
     options.ranks = 1;
     options.context.tuning = rule.first;
-    const Status ran = bootstrap::run_ranks(options, [&](Context& context) {
+    bootstrap::on_ranks(options, [&](Context& context) {
       thread_workers(2, {}, &context).run([&](worker_team& team) {
         const TeamCells<uint64_t> cells(team, 100, 0);
         SharedUpdatesOptions how;
@@ -514,32 +513,28 @@ TEST(SharedModel, TakesTheStrategyThatARuleForces) {
         EXPECT_EQ(asked->state().strategy, SharedStrategy::atomic) << rule.first;
       });
     });
-    EXPECT_TRUE(ran.ok()) << ran.error().message();
   }
 }
 
 // Nothing is compared then, which the other workers would have to follow.
 TEST(SharedModel, WithoutOneThePlanStays) {
-  const Status ran =
-      bootstrap::run_ranks({.ranks = 1, .context = {}, .am_config = {}}, [](Context& context) {
-        thread_workers(2, {}, &context).run([](worker_team& team) {
-          const TeamCells<double> grid(team, kGrid.cells(), 0.0);
-          Swarm swarm(team, 4000);
-          SharedUpdatesOptions options = options_of({});
-          options.sort_interval = 1000000;  // what sorting takes here and now does not matter
-          auto updates =
-              SharedUpdates<double, op_add>::create(team, grid.all().data(), kGrid, options);
-          ASSERT_TRUE(updates.ok()) << updates.error().message();
-          for (int epoch = 0; epoch < 5; ++epoch) {
-            spread_all(*updates, updates->arrange(swarm.all(), corner_of, kPatch));
-            EXPECT_EQ(updates->state().strategy, SharedStrategy::replicate);
-            updates->finish();
-            swarm.expect_forces(grid.all());
-          }
-        });
-        EXPECT_EQ(context.state().mechanisms.site_savings().taken_s, 0);
-      });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
+  bootstrap::on_ranks({.ranks = 1, .context = {}, .am_config = {}}, [](Context& context) {
+    thread_workers(2, {}, &context).run([](worker_team& team) {
+      const TeamCells<double> grid(team, kGrid.cells(), 0.0);
+      Swarm swarm(team, 4000);
+      SharedUpdatesOptions options = options_of({});
+      options.sort_interval = 1000000;  // what sorting takes here and now does not matter
+      auto updates = SharedUpdates<double, op_add>::create(team, grid.all().data(), kGrid, options);
+      ASSERT_TRUE(updates.ok()) << updates.error().message();
+      for (int epoch = 0; epoch < 5; ++epoch) {
+        spread_all(*updates, updates->arrange(swarm.all(), corner_of, kPatch));
+        EXPECT_EQ(updates->state().strategy, SharedStrategy::replicate);
+        updates->finish();
+        swarm.expect_forces(grid.all());
+      }
+    });
+    EXPECT_EQ(context.state().mechanisms.site_savings().taken_s, 0);
+  });
 }
 
 TEST(Options, AreRefusedWithAReason) {

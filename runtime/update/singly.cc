@@ -28,8 +28,6 @@ std::byte* Singly::own(uint64_t cell) const {
   return state_.memory.segment().data() + cell * type_.unit;
 }
 
-// --- messages ------------------------------------------------------------------------------------
-
 void Singly::by_message(rank_t target, uint64_t cell, const std::byte* value) {
   if (target == me_) return type_.apply_run(own(cell), value, 1);
   const Single head{number_, type_hash_, cell};
@@ -91,8 +89,6 @@ bool Singly::answered(const Asked& answer) {
   return true;
 }
 
-// --- atomic operations ---------------------------------------------------------------------------
-
 future Singly::by_provider(rank_t target, uint64_t cell, const std::byte* value,
                            std::byte* previous, CallSite site) {
   if (!domain_) domain_.emplace(context_, type_.atomic.type, AtomicPath::provider);
@@ -101,8 +97,6 @@ future Singly::by_provider(rank_t target, uint64_t cell, const std::byte* value,
   return domain_->start(type_.atomic.op, global_ptr<std::byte>(target, cell * type_.unit), operand,
                         0, previous, site);
 }
-
-// --- locks ---------------------------------------------------------------------------------------
 
 void Singly::request(rank_t source, uint32_t number) {
   Lock& lock = locks_[number];

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 #include <span>
-#include <string>
 
 #include <gtest/gtest.h>
 

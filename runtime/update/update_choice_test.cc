@@ -128,11 +128,11 @@ TEST(UpdateChoice, IsThePlannersOnceTheUpdatesAreKnown) {
   const auto seen = periods_of({.guard = false, .periods = 6});
   ASSERT_EQ(seen.size(), 6U);
   const plan::UpdatePlan plan = planned(model::example_model());
-  EXPECT_EQ(plan.way.method, plan::UpdateMethod::buffers);
+  EXPECT_EQ(plan.candidate.method, plan::UpdateMethod::buffers);
   for (size_t i = 1; i < seen.size(); ++i) {
     EXPECT_TRUE(in_buffers(seen[i]));
-    EXPECT_EQ(seen[i].buffer_bytes, plan.way.buffer_bytes) << i;
-    EXPECT_EQ(seen[i].hops, plan.way.hops) << i;
+    EXPECT_EQ(seen[i].buffer_bytes, plan.candidate.buffer_bytes) << i;
+    EXPECT_EQ(seen[i].hops, plan.candidate.hops) << i;
   }
 }
 
@@ -141,7 +141,7 @@ TEST(UpdateChoice, IsAnotherMethodWhereTheModelSaysSo) {
   const auto seen = periods_of({.model = against_buffers(), .guard = false, .periods = 6});
   ASSERT_EQ(seen.size(), 6U);
   EXPECT_TRUE(in_buffers(seen[0]));
-  EXPECT_EQ(planned(against_buffers()).way.method, plan::UpdateMethod::provider);
+  EXPECT_EQ(planned(against_buffers()).candidate.method, plan::UpdateMethod::provider);
   for (size_t i = 1; i < seen.size(); ++i) EXPECT_EQ(seen[i].method, UpdateMethod::provider) << i;
 }
 

@@ -281,7 +281,7 @@ TEST(UpdateInNodes, TravelsWithinNodesAndBetweenThem) {
   for (const uint32_t of_node : {2U, 3U}) {
     const auto group =
         bootstrap::group_on({"nodes", "tcp", "real", "mapped:" + std::to_string(of_node)}, 11);
-    const Status ran = bootstrap::run_ranks(group, [of_node](Context& context) {
+    bootstrap::on_ranks(group, [of_node](Context& context) {
       auto& engine = context.state().mechanisms.of<update::EpochEngine>(context.state());
       EXPECT_EQ(engine.node_ranks(context, CallSite::current()), of_node);
       for (const uint32_t hops : {2U, 3U}) {
@@ -290,7 +290,6 @@ TEST(UpdateInNodes, TravelsWithinNodesAndBetweenThem) {
         sum_up<int16_t, op_bit_xor>(context, indefinite{context.rank_n() - 1}, options, 1);
       }
     });
-    EXPECT_TRUE(ran.ok()) << ran.error().message();
   }
 }
 
@@ -364,7 +363,7 @@ INSTANTIATE_TEST_SUITE_P(Fabrics, Update, ::testing::ValuesIn(fabrics_under_test
 // The progress thread carries out what others send, while the program updates the same cells.
 TEST(UpdateBesideAProgressThread, TakesOwnCellsAndThoseOfOthersOneByOne) {
   const bootstrap::FabricUnderTest fabric{"tcp", "tcp", "real", "network", "thread"};
-  const Status ran = bootstrap::run_ranks(bootstrap::group_on(fabric, 2), [](Context& context) {
+  bootstrap::on_ranks(bootstrap::group_on(fabric, 2), [](Context& context) {
     constexpr uint64_t kHot = 4;
     constexpr uint64_t kUpdates = 200000;
     const auto cells = *context.new_symmetric_array<uint64_t>(kHot);
@@ -378,10 +377,7 @@ TEST(UpdateBesideAProgressThread, TakesOwnCellsAndThoseOfOthersOneByOne) {
     for (uint64_t i = 0; i < kHot; ++i) EXPECT_EQ(context.local(cells)[i], kUpdates / kHot);
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
-
-// --- mistakes ------------------------------------------------------------------------------------
 
 class UpdateDeathTest : public bootstrap::RanksDeathTest {};
 
@@ -573,8 +569,6 @@ TEST_F(UpdateDeathTest, OperatorsThatThrowAreNamedWithTheirCell) {
               "the operator of the UpdateEpoch of .*update_test.cc:[0-9]+ has thrown, for the cell "
               "of 8 bytes at offset 32 of rank 1: not thirteen");
 }
-
-// --- locating ------------------------------------------------------------------------------------
 
 TEST(Divisor, DividesAsTheProcessorDoes) {
   std::mt19937_64 random(1);

@@ -2,7 +2,6 @@
 // many ranks.
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,6 @@
 #include <limits>
 #include <new>
 #include <sched.h>
-#include <string>
 #include <thread>
 #include <unistd.h>
 #include <unordered_map>

@@ -17,8 +17,6 @@ std::span<const std::byte> bytes_of(const Value& value) {
 
 }  // namespace
 
-// --- the initiator -------------------------------------------------------------------------------
-
 // What precedes the places in a message.
 size_t Transfers::head_bytes(const Transfer& transfer) {
   return sizeof(wire::Head) + (transfer.signal ? sizeof(wire::Signal) : 0);
@@ -239,8 +237,6 @@ void Transfers::take_data(Rank source, std::span<const std::byte> message) {
   unpack(transfer, message);
   if (transfer.landed == transfer.total) complete(transfer);
 }
-
-// --- the target ----------------------------------------------------------------------------------
 
 void Transfers::serve_put(Rank source, std::span<const std::byte> message) {
   const wire::Head head = unpack_put(source, message, {});

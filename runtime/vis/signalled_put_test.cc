@@ -12,6 +12,7 @@
 
 #include <stripline/vis.h>
 
+#include "base/testing/assert_ok.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/vis/transfers.h"
@@ -178,9 +179,8 @@ constexpr std::array<size_t, 1> kExtents{kRows};
 // Packed into one message, the flag takes no further one; otherwise it is one put.
 TEST_P(SignalledVisOnNetworks, TheFlagTravelsWithPackedData) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(2 * kRows + 1);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, 1);
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(2 * kRows + 1));
+    const auto there = context.on_rank(mine, 1);
     const std::vector<uint64_t> values(kRows, 7);
     detail::ContextState& state = context.state();
     context.barrier();
@@ -200,8 +200,8 @@ TEST_P(SignalledVisOnNetworks, TheFlagTravelsWithPackedData) {
         EXPECT_EQ(state.operations.messages().statistics().sent - sent, packed ? 1U : 0U);
         EXPECT_EQ(state.job.fabric().traffic().puts - puts, packed ? 0U : kRows + 1);
       } else {
-        context.wait_signal(*mine + 2 * kRows, round);
-        EXPECT_EQ(context.local(*mine)[2 * kRows - 2], 7U);
+        context.wait_signal(mine + 2 * kRows, round);
+        EXPECT_EQ(context.local(mine)[2 * kRows - 2], 7U);
       }
       context.barrier();
     }
@@ -212,9 +212,8 @@ TEST_P(SignalledVisOnNetworks, TheFlagTravelsWithPackedData) {
 TEST_P(SignalledVis, ABarrierCompletesWhatWasDropped) {
   on_ranks(2, [](Context& context) {
     constexpr uint64_t kFlags = 5 * 2 * kRows;  // behind the rows of each put
-    const auto mine = context.new_symmetric_array<uint64_t>(kFlags + 5);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(kFlags + 5));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     const std::vector<uint64_t> values(kRows, 7);
     for (uint64_t i = 0; i < 5; ++i) {
       rput_strided_signal(context, values.data(), kClose,
@@ -223,7 +222,7 @@ TEST_P(SignalledVis, ABarrierCompletesWhatWasDropped) {
                           {.method = static_cast<VisMethod>(i)});
     }
     context.barrier();
-    for (size_t i = 0; i < 5; ++i) EXPECT_EQ(context.local(*mine)[kFlags + i], i + 1);
+    for (size_t i = 0; i < 5; ++i) EXPECT_EQ(context.local(mine)[kFlags + i], i + 1);
     context.barrier();
   });
 }
@@ -231,9 +230,8 @@ TEST_P(SignalledVis, ABarrierCompletesWhatWasDropped) {
 // The last message of a put is served before the others.
 TEST_P(SignalledVisOnNetworks, MessagesMayComeInAnyOrder) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(8);
-    ASSERT_TRUE(mine.ok());
-    const uint64_t base = mine->offset();
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(8));
+    const uint64_t base = mine.offset();
     const auto send = [&](uint32_t token, uint64_t place, uint32_t messages) {
       const vis::wire::Head head{.token = token, .format = vis::wire::kList | vis::wire::kSignal};
       const vis::wire::Signal signal{
@@ -267,9 +265,9 @@ TEST_P(SignalledVisOnNetworks, MessagesMayComeInAnyOrder) {
       } else {
         // Barriers do not wait for messages of the program.
         const std::array<uint64_t, 8>& now = expected[step];
-        context.wait_until([&] { return std::equal(now.begin(), now.end(), context.local(*mine)); },
+        context.wait_until([&] { return std::equal(now.begin(), now.end(), context.local(mine)); },
                            10);
-        EXPECT_TRUE(std::equal(now.begin(), now.end(), context.local(*mine))) << step;
+        EXPECT_TRUE(std::equal(now.begin(), now.end(), context.local(mine))) << step;
       }
       context.barrier();
     }

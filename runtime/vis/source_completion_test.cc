@@ -10,6 +10,7 @@
 
 #include <stripline/vis.h>
 
+#include "base/testing/assert_ok.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 
 namespace stripline {
@@ -39,8 +40,7 @@ future put_rows(Context& context, const std::vector<uint64_t>& values, global_pt
 TEST_P(SourceCompletion, WhatArrivesIsWhatWasThereBefore) {
   constexpr size_t kMostRows = 8000;  // several chunks
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(6 * kMostRows);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(6 * kMostRows));
     std::vector<uint64_t> values(6 * kMostRows);
     uint64_t round = 0;
     for (const VisMethod method : {VisMethod::packed, VisMethod::pipelined, VisMethod::best}) {
@@ -51,7 +51,7 @@ TEST_P(SourceCompletion, WhatArrivesIsWhatWasThereBefore) {
           if (context.rank_me() == 0) {
             for (size_t i = 0; i < values.size(); ++i) values[i] = round << 32 | i;
             const future put =
-                put_rows(context, values, context.on_rank(*mine, 1), rows, as_list, method);
+                put_rows(context, values, context.on_rank(mine, 1), rows, as_list, method);
             put.wait_source();
             values.assign(values.size(), 0);
             put.wait_source();
@@ -62,7 +62,7 @@ TEST_P(SourceCompletion, WhatArrivesIsWhatWasThereBefore) {
           if (context.rank_me() == 0) continue;
           for (size_t i = 0; i < 6 * rows; ++i) {
             if (i % 6 >= 3) continue;
-            ASSERT_EQ(context.local(*mine)[i], round << 32 | i) << "round " << round;
+            ASSERT_EQ(context.local(mine)[i], round << 32 | i) << "round " << round;
           }
         }
       }
@@ -76,21 +76,19 @@ TEST_P(SourceCompletion, WhatIsPackedWaitsForNobody) {
   std::atomic<bool> free = false;
   on_ranks(2, [&](Context& context) {
     if (GetParam().clock == "virtual") return;
-    const auto mine = context.new_symmetric_array<uint64_t>(60);
-    ASSERT_TRUE(mine.ok());
-    const auto flag = context.new_symmetric_array<uint64_t>(1);
-    ASSERT_TRUE(flag.ok());
-    const auto there = context.on_rank(*mine, 1);
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(60));
+    ASSERT_OK_AND_ASSIGN(const auto flag, context.new_symmetric_array<uint64_t>(1));
+    const auto there = context.on_rank(mine, 1);
     std::vector<uint64_t> values(60, 7);
     context.barrier();
     if (context.rank_me() == 1) {
       free.wait(false);
-      context.wait_signal(*flag, 1);
-      EXPECT_EQ(context.local(*mine)[54], 7U);
+      context.wait_signal(flag, 1);
+      EXPECT_EQ(context.local(mine)[54], 7U);
     } else {
       const future put =
           rput_strided_signal<2>(context, values.data(), kStrides, there, kStrides, {3, 10},
-                                 context.on_rank(*flag, 1), 1, {.method = VisMethod::packed});
+                                 context.on_rank(flag, 1), 1, {.method = VisMethod::packed});
       put.wait_source();
       values.assign(values.size(), 0);
       free = true;
@@ -104,11 +102,10 @@ TEST_P(SourceCompletion, WhatIsPackedWaitsForNobody) {
 // Operations whose memory stays in use, and no operation.
 TEST_P(SourceCompletion, OtherOperationsAreComplete) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(5);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(5));
     const rank_t peer = 1 - context.rank_me();
-    const auto there = context.on_rank(*mine, peer);
-    context.local(*mine)[1] = 5 + context.rank_me();
+    const auto there = context.on_rank(mine, peer);
+    context.local(mine)[1] = 5 + context.rank_me();
     context.barrier();
     uint64_t value = 1;
     const future put = context.rput(&value, there, 1);
@@ -127,10 +124,10 @@ TEST_P(SourceCompletion, OtherOperationsAreComplete) {
     signalled = 7;
     future().wait_source();
     context.barrier();
-    EXPECT_EQ(context.local(*mine)[0], 1U);
-    EXPECT_EQ(context.local(*mine)[2], 3U);
-    EXPECT_EQ(context.local(*mine)[3], 5U);
-    EXPECT_EQ(context.local(*mine)[4], 6U);
+    EXPECT_EQ(context.local(mine)[0], 1U);
+    EXPECT_EQ(context.local(mine)[2], 3U);
+    EXPECT_EQ(context.local(mine)[3], 5U);
+    EXPECT_EQ(context.local(mine)[4], 6U);
     context.barrier();
   });
 }

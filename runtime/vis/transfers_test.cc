@@ -10,7 +10,6 @@
 #include <functional>
 #include <numeric>
 #include <random>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -20,6 +19,7 @@
 #include <stripline/team.h>
 #include <stripline/vis.h>
 
+#include "base/testing/assert_ok.h"
 #include "base/testing/test_size.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
@@ -59,16 +59,15 @@ class RandomTransfers {
   void run(int rounds, bool neighbours_only) {
     const rank_t ranks = context_.rank_n();
     const size_t area = kLanes * kLane;
-    const auto memory = context_.new_symmetric_array<std::byte>(ranks * area);
-    ASSERT_TRUE(memory.ok()) << memory.error().message();
-    std::memset(context_.local(*memory), 0, ranks * area);
+    ASSERT_OK_AND_ASSIGN(const auto memory, context_.new_symmetric_array<std::byte>(ranks * area));
+    std::memset(context_.local(memory), 0, ranks * area);
     shadow_.assign(ranks, std::vector<std::byte>(area));
     local_.assign(area, std::byte{0});
     context_.barrier();
     for (int round = 0; round < rounds && !::testing::Test::HasFatalFailure(); ++round) {
       const rank_t step = neighbours_only ? 1 : static_cast<rank_t>(random_() % ranks);
       target_ = (context_.rank_me() + step) % ranks;
-      there_ = context_.on_rank(*memory, target_) +
+      there_ = context_.on_rank(memory, target_) +
                static_cast<std::ptrdiff_t>(context_.rank_me() * area);
       for (std::byte& byte : local_) byte = static_cast<std::byte>(random_());
       expected_ = local_;
@@ -81,7 +80,7 @@ class RandomTransfers {
       ASSERT_EQ(std::memcmp(seen.data(), shadow_[target_].data(), area), 0) << "round " << round;
     }
     context_.barrier();
-    context_.delete_symmetric_array(*memory);
+    context_.delete_symmetric_array(memory);
   }
 
  private:
@@ -417,9 +416,9 @@ struct Rows {
 // Each method, forced, is the one that runs, with the window and the chunk that were asked for.
 TEST_P(VisOnNetworks, ForcedMethodsRun) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<std::byte>(Rows::kRemoteBytes);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine,
+                         context.new_symmetric_array<std::byte>(Rows::kRemoteBytes));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     auto& state = context.state();
     const vis::Transfers::Statistics& statistics = state.operations.vis().statistics();
     const std::vector<std::byte> source = Rows::filled();
@@ -432,7 +431,7 @@ TEST_P(VisOnNetworks, ForcedMethodsRun) {
       const VisMethod ran = options.method;
       const bool has_iov = state.job.fabric().info().iov_limit > 1;
       const bool runs = ran != plan::VisMethod::native_iov || has_iov;
-      std::memset(context.local(*mine), 0, Rows::kRemoteBytes);
+      std::memset(context.local(mine), 0, Rows::kRemoteBytes);
       context.barrier();
       if (context.rank_me() == 0) {
         auto before = statistics.of(ran);
@@ -477,7 +476,7 @@ TEST_P(VisOnNetworks, ForcedMethodsRun) {
       }
       context.barrier();
       if (context.rank_me() == 1) {
-        EXPECT_TRUE(Rows::arrived(context.local(*mine))) << i;
+        EXPECT_TRUE(Rows::arrived(context.local(mine))) << i;
       }
       context.barrier();
     }
@@ -489,8 +488,8 @@ TEST_P(VisOnNetworks, LargeChunksLand) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kRows = 4000;
     constexpr size_t kBytes = 48;
-    const auto mine = context.new_symmetric_array<std::byte>(kRows * 2 * kBytes);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine,
+                         context.new_symmetric_array<std::byte>(kRows * 2 * kBytes));
     auto& state = context.state();
     ASSERT_GT(state.operations.vis().max_chunk_bytes(),
               state.operations.messages().max_payload_bytes());
@@ -499,7 +498,7 @@ TEST_P(VisOnNetworks, LargeChunksLand) {
     VisOptions options;
     options.method = VisMethod::packed;
     options.chunk_bytes = state.operations.vis().max_chunk_bytes();
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     const auto& packed = state.operations.vis().statistics().of(plan::VisMethod::packed);
     const uint64_t chunks = (source.size() + options.chunk_bytes - 1) / options.chunk_bytes;
     context.barrier();
@@ -526,7 +525,7 @@ TEST_P(VisOnNetworks, LargeChunksLand) {
       EXPECT_EQ(state.job.fabric().traffic().puts - before.puts, chunks);
       context.barrier();
       for (size_t row = 0; row < kRows; ++row) {
-        ASSERT_EQ(std::memcmp(context.local(*mine) + row * static_cast<size_t>(stride),
+        ASSERT_EQ(std::memcmp(context.local(mine) + row * static_cast<size_t>(stride),
                               source.data() + (kRows - 1 - row) * kBytes, kBytes),
                   0)
             << row;
@@ -550,8 +549,7 @@ TEST_P(VisOnNetworks, ChunksOfListsGoToTheirPlace) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kRuns = 3000;
     constexpr size_t kRun = 6;
-    const auto mine = context.new_symmetric_array<double>(kRuns * kRun);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<double>(kRuns * kRun));
     auto& state = context.state();
     std::vector<double> source(2 * kRuns * kRun);
     for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<double>(i);
@@ -564,7 +562,7 @@ TEST_P(VisOnNetworks, ChunksOfListsGoToTheirPlace) {
       from.emplace_back(source.data() + at, kRun);
       here.emplace_back(back.data() + at, kRun);
     }
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     const std::vector<std::pair<global_ptr<double>, size_t>> place{{there, kRuns * kRun}};
     VisOptions options;
     options.method = VisMethod::packed;
@@ -578,7 +576,7 @@ TEST_P(VisOnNetworks, ChunksOfListsGoToTheirPlace) {
     EXPECT_EQ(state.job.fabric().traffic().puts - before.puts, chunks);
     context.barrier();
     for (size_t i = 0; i < kRuns * kRun; ++i) {
-      ASSERT_EQ(context.local(*mine)[i], from[i / kRun].first[i % kRun]) << i;
+      ASSERT_EQ(context.local(mine)[i], from[i / kRun].first[i % kRun]) << i;
     }
     const uint64_t gets = state.job.fabric().traffic().gets;
     rget_irregular(context, place.begin(), place.end(), here.begin(), here.end(), options).wait();
@@ -596,9 +594,8 @@ TEST_P(VisOnNetworks, ARankServesWhileItWaits) {
   std::atomic<bool> served{false};
   on_ranks(3, [&served](Context& context) {
     constexpr size_t kRows = 2000;
-    const auto mine = context.new_symmetric_array<uint64_t>(2 * kRows);
-    ASSERT_TRUE(mine.ok());
-    std::iota(context.local(*mine), context.local(*mine) + 2 * kRows, context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(2 * kRows));
+    std::iota(context.local(mine), context.local(mine) + 2 * kRows, context.rank_me());
     auto& state = context.state();
     context.barrier();
     // On a virtual clock nothing waits for a rank that only computes.
@@ -610,13 +607,13 @@ TEST_P(VisOnNetworks, ARankServesWhileItWaits) {
       const std::array<std::ptrdiff_t, 1> remote{16};
       const std::array<std::ptrdiff_t, 1> local{-8};
       std::vector<uint64_t> back(kRows);
-      rget_strided(context, context.on_rank(*mine, 1), remote, back.data() + kRows - 1, local,
+      rget_strided(context, context.on_rank(mine, 1), remote, back.data() + kRows - 1, local,
                    std::array<size_t, 1>{kRows}, options)
           .wait();
       served = true;
       for (size_t i = 0; i < kRows; ++i) ASSERT_EQ(back[kRows - 1 - i], 2 * i + 1);
     } else if (context.rank_me() == 1) {
-      EXPECT_EQ(context.rget(context.on_rank(*mine, 2) + 5), 7U);
+      EXPECT_EQ(context.rget(context.on_rank(mine, 2) + 5), 7U);
     } else {
       const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
       while (!served && std::chrono::steady_clock::now() < end) std::this_thread::yield();
@@ -634,9 +631,8 @@ TEST_P(VisOnNetworks, TransfersWithOtherRanksDoNotWait) {
   constexpr size_t kRows = 100;
   std::atomic<bool> served{false};
   on_ranks(kRanks, [&served](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(2 * kRows);
-    ASSERT_TRUE(mine.ok());
-    std::iota(context.local(*mine), context.local(*mine) + 2 * kRows, context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(2 * kRows));
+    std::iota(context.local(mine), context.local(mine) + 2 * kRows, context.rank_me());
     context.barrier();
     // On a virtual clock nothing waits for a rank that only computes.
     if (context.state().job.fabric().info().clock == "virtual") GTEST_SKIP() << "no real clock";
@@ -646,7 +642,7 @@ TEST_P(VisOnNetworks, TransfersWithOtherRanksDoNotWait) {
       std::vector<std::vector<uint64_t>> back(kRanks, std::vector<uint64_t>(kRows));
       std::vector<future> got(kRanks);
       for (rank_t peer = 1; peer < kRanks; ++peer) {
-        got[peer] = rget_strided<1>(context, context.on_rank(*mine, peer), {16}, back[peer].data(),
+        got[peer] = rget_strided<1>(context, context.on_rank(mine, peer), {16}, back[peer].data(),
                                     {8}, {kRows}, options);
       }
       got[kRanks - 1].wait();
@@ -671,9 +667,8 @@ TEST_P(VisOnNetworks, BoundingBoxesWaitForMemory) {
   constexpr size_t kRows = 100;
   on_ranks(kRanks, [](Context& context) {
     constexpr size_t kEach = size_t{3} * vis::Transfers::kBoxes;
-    const auto mine = context.new_symmetric_array<uint64_t>(2 * kRows);
-    ASSERT_TRUE(mine.ok());
-    std::iota(context.local(*mine), context.local(*mine) + 2 * kRows, context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(2 * kRows));
+    std::iota(context.local(mine), context.local(mine) + 2 * kRows, context.rank_me());
     context.barrier();
     VisOptions options;
     options.method = VisMethod::bounding_box;
@@ -682,8 +677,8 @@ TEST_P(VisOnNetworks, BoundingBoxesWaitForMemory) {
     std::vector<future> got;
     for (size_t i = 0; i < kEach; ++i) {
       const auto peer = static_cast<rank_t>((context.rank_me() + 1 + i % (kRanks - 1)) % kRanks);
-      got.push_back(rget_strided<1>(context, context.on_rank(*mine, peer), {16}, back[i].data(),
-                                    {8}, {kRows}, options));
+      got.push_back(rget_strided<1>(context, context.on_rank(mine, peer), {16}, back[i].data(), {8},
+                                    {kRows}, options));
     }
     wait_all(got);
     for (size_t i = 0; i < kEach; ++i) {
@@ -699,9 +694,9 @@ TEST_P(VisOnNetworks, BoundingBoxesWaitForMemory) {
 
 TEST_P(Vis, ABarrierCompletesWhatWasDropped) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<std::byte>(Rows::kRemoteBytes * 20);
-    ASSERT_TRUE(mine.ok());
-    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(const auto mine,
+                         context.new_symmetric_array<std::byte>(Rows::kRemoteBytes * 20));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
     const std::vector<std::byte> source = Rows::filled();
     for (int i = 0; i < 20; ++i) {
       VisOptions options;
@@ -712,7 +707,7 @@ TEST_P(Vis, ABarrierCompletesWhatWasDropped) {
     }
     context.barrier();
     for (size_t i = 0; i < 20; ++i) {
-      EXPECT_TRUE(Rows::arrived(context.local(*mine) + i * Rows::kRemoteBytes)) << i;
+      EXPECT_TRUE(Rows::arrived(context.local(mine) + i * Rows::kRemoteBytes)) << i;
     }
     context.barrier();
   });
@@ -721,24 +716,24 @@ TEST_P(Vis, ABarrierCompletesWhatWasDropped) {
 // The rest of a transfer is begun in whatever wait the program is in.
 TEST_P(VisOnNetworks, AnyWaitAdvancesTransfers) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<std::byte>(Rows::kRemoteBytes);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine,
+                         context.new_symmetric_array<std::byte>(Rows::kRemoteBytes));
     uint64_t told = 0;
     const uint32_t tell = context.register_am([&](rank_t, std::span<const std::byte>) { ++told; });
     const std::vector<std::byte> source = Rows::filled();
     for (const VisMethod method : {VisMethod::pipelined, VisMethod::packed}) {
-      std::memset(context.local(*mine), 0, Rows::kRemoteBytes);
+      std::memset(context.local(mine), 0, Rows::kRemoteBytes);
       context.barrier();
       if (context.rank_me() == 0) {
         VisOptions options;
         options.method = method;
         options.window = 1;
         options.chunk_bytes = 128;
-        Rows::put(context, source, context.on_rank(*mine, 1), options);
+        Rows::put(context, source, context.on_rank(mine, 1), options);
         const uint64_t before = told;
         EXPECT_TRUE(context.wait_until([&] { return told > before; }, 60));
       } else {
-        EXPECT_TRUE(context.wait_until([&] { return Rows::arrived(context.local(*mine)); }, 60));
+        EXPECT_TRUE(context.wait_until([&] { return Rows::arrived(context.local(mine)); }, 60));
         context.am_send(0, tell, {});
       }
       context.barrier();
@@ -748,13 +743,12 @@ TEST_P(VisOnNetworks, AnyWaitAdvancesTransfers) {
 
 TEST_P(VisOnNetworks, DegenerateTransfers) {
   on_ranks(2, [](Context& context) {
-    const auto mine = context.new_symmetric_array<uint64_t>(1000);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(1000));
     const vis::Transfers::Statistics& statistics = context.state().operations.vis().statistics();
     std::vector<uint64_t> memory(1000);
     std::iota(memory.begin(), memory.end(), uint64_t{1});
     for (const rank_t target : {1 - context.rank_me(), context.rank_me()}) {
-      const auto there = context.on_rank(*mine, target);
+      const auto there = context.on_rank(mine, target);
       // Nothing at all.
       using Strides = std::vector<std::ptrdiff_t>;
       EXPECT_TRUE(rput_strided(context, memory.data(), Strides{8, 8}, there, Strides{8, 8},
@@ -802,8 +796,7 @@ TEST_P(VisOnNetworks, LandingChunksAndCollectivesKeepApart) {
   for (const rank_t ranks : {5U, 9U}) {
     on_ranks(ranks, [ranks](Context& context) {
       constexpr size_t kCount = 24000;  // of 8 bytes, every other one
-      const auto mine = context.new_symmetric_array<uint64_t>(2 * kCount);
-      ASSERT_TRUE(mine.ok());
+      ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(2 * kCount));
       std::vector<uint64_t> values(kCount);
       for (size_t i = 0; i < kCount; ++i) values[i] = i * 31 + context.rank_me();
       const team all = team::world(context);
@@ -811,7 +804,7 @@ TEST_P(VisOnNetworks, LandingChunksAndCollectivesKeepApart) {
       size_t wrong = 0;
       for (uint64_t round = 0; round < 3; ++round) {
         const future put = rput_strided<1>(
-            context, values.data(), {8}, context.on_rank(*mine, next), {16}, {kCount},
+            context, values.data(), {8}, context.on_rank(mine, next), {16}, {kCount},
             {.method = VisMethod::packed, .window = 4, .chunk_bytes = size_t{64} << 10});
         std::vector<uint64_t> sums(4000, round + context.rank_me());
         all.allreduce(sums, sums, op_add{});
@@ -821,7 +814,7 @@ TEST_P(VisOnNetworks, LandingChunksAndCollectivesKeepApart) {
         context.barrier();
         const rank_t previous = (context.rank_me() + ranks - 1) % ranks;
         for (size_t i = 0; i < kCount; ++i) {
-          wrong += context.local(*mine)[2 * i] == i * 31 + previous ? 0 : 1;
+          wrong += context.local(mine)[2 * i] == i * 31 + previous ? 0 : 1;
         }
         context.barrier();
       }
@@ -833,11 +826,11 @@ TEST_P(VisOnNetworks, LandingChunksAndCollectivesKeepApart) {
 TEST_P(Vis, ManyTransfersAtOnce) {
   on_ranks(4, [](Context& context) {
     constexpr size_t kEach = 40;
-    const auto mine = context.new_symmetric_array<std::byte>(4 * kEach * Rows::kRemoteBytes);
-    ASSERT_TRUE(mine.ok());
+    ASSERT_OK_AND_ASSIGN(const auto mine,
+                         context.new_symmetric_array<std::byte>(4 * kEach * Rows::kRemoteBytes));
     const std::vector<std::byte> source = Rows::filled();
     const auto place = [&](rank_t target, rank_t writer, size_t i) {
-      return context.on_rank(*mine, target) +
+      return context.on_rank(mine, target) +
              static_cast<std::ptrdiff_t>((writer * kEach + i) * Rows::kRemoteBytes);
     };
     std::vector<future> futures;

@@ -33,34 +33,30 @@ Answer<std::string> node_segment(const std::string& name) {
 Answer<v1::Campaign> cancel_campaign(Coordinator& coordinator,
                                      const v1::CancelCampaignRequest& request,
                                      const std::string& actor) {
-  const auto number = campaign_number(request.name());
-  if (!number) return number.problem();
-  return campaign_message(coordinator.campaigns().cancel_campaign(*number, request.drain(), actor));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(request.name()));
+  return campaign_message(coordinator.campaigns().cancel_campaign(number, request.drain(), actor));
 }
 
 Answer<v1::Campaign> pause_campaign(Coordinator& coordinator,
                                     const v1::PauseCampaignRequest& request,
                                     const std::string& actor) {
-  const auto number = campaign_number(request.name());
-  if (!number) return number.problem();
-  return campaign_message(coordinator.campaigns().pause_campaign(*number, actor));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(request.name()));
+  return campaign_message(coordinator.campaigns().pause_campaign(number, actor));
 }
 
 Answer<v1::Campaign> resume_campaign(Coordinator& coordinator,
                                      const v1::ResumeCampaignRequest& request,
                                      const std::string& actor) {
-  const auto number = campaign_number(request.name());
-  if (!number) return number.problem();
-  return campaign_message(coordinator.campaigns().resume_campaign(*number, actor));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(request.name()));
+  return campaign_message(coordinator.campaigns().resume_campaign(number, actor));
 }
 
 Answer<v1::Campaign> label_campaign(Coordinator& coordinator,
                                     const v1::LabelCampaignRequest& request,
                                     const std::string& actor) {
-  const auto number = campaign_number(request.name());
-  if (!number) return number.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(request.name()));
   return campaign_message(coordinator.campaigns().label_campaign(
-      *number, {request.labels().begin(), request.labels().end()}, actor));
+      number, {request.labels().begin(), request.labels().end()}, actor));
 }
 
 Answer<v1::Campaign> create_campaign(Coordinator& coordinator,
@@ -73,19 +69,16 @@ Answer<v1::Campaign> create_campaign(Coordinator& coordinator,
 Answer<v1::Campaign> retry_campaign(Coordinator& coordinator,
                                     const v1::RetryCampaignRequest& request,
                                     const std::string& actor) {
-  const auto number = campaign_number(request.name());
-  if (!number) return number.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(request.name()));
   return campaign_message(
-      coordinator.campaigns().retry_campaign({*number, budgets_of(request)}, actor));
+      coordinator.campaigns().retry_campaign({number, budgets_of(request)}, actor));
 }
 
 Answer<v1::DeleteCampaignResponse> delete_campaign(Coordinator& coordinator,
                                                    const v1::DeleteCampaignRequest& request,
                                                    const std::string& actor) {
-  const auto number = campaign_number(request.name());
-  if (!number) return number.problem();
-  const auto deleted = coordinator.campaigns().delete_campaign(*number, actor);
-  if (!deleted) return deleted.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(request.name()));
+  STRIPLINE_RETURN_IF_ERROR(coordinator.campaigns().delete_campaign(number, actor));
   return v1::DeleteCampaignResponse();
 }
 
@@ -95,14 +88,12 @@ Answer<std::string> export_plan(Coordinator& coordinator, const v1::ExportPlanRe
       return coordinator.planning().plan_offline(from_message(request.spec()),
                                                  request.node_description());
     }
-    const auto number = campaign_number(request.name());
-    if (!number) return number.problem();
-    return coordinator.planning().plan_of_campaign(*number);
+    STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(request.name()));
+    return coordinator.planning().plan_of_campaign(number);
   }();
   if (!plan) return plan.problem();
-  auto text = campaign::bundle_text(*plan);
-  if (!text.ok()) return text.error();
-  return *std::move(text);
+  STRIPLINE_ASSIGN_OR_RETURN(auto text, campaign::bundle_text(*plan));
+  return text;
 }
 
 Answer<v1::Campaign> import_results(Coordinator& coordinator, const std::string& text,
@@ -114,16 +105,14 @@ Answer<v1::Campaign> import_results(Coordinator& coordinator, const std::string&
 
 Answer<v1::Node> cordon_node(Coordinator& coordinator, const v1::CordonNodeRequest& request,
                              const std::string& actor) {
-  const auto name = node_segment(request.name());
-  if (!name) return name.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto name, node_segment(request.name()));
   return node_message(
-      coordinator.fleet().hold_node({*name, request.reason(), actor, unix_seconds(), 0}));
+      coordinator.fleet().hold_node({name, request.reason(), actor, unix_seconds(), 0}));
 }
 
 Answer<v1::Node> drain_node(Coordinator& coordinator, const v1::DrainNodeRequest& request,
                             const std::string& actor) {
-  const auto name = node_segment(request.name());
-  if (!name) return name.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto name, node_segment(request.name()));
   const double limit_s = request.time_limit_s();
   if (!(limit_s >= 0 && limit_s <= kMostDrain_s)) {
     return invalid_field("time_limit_s", "0 seconds to 30 days are possible");
@@ -131,23 +120,20 @@ Answer<v1::Node> drain_node(Coordinator& coordinator, const v1::DrainNodeRequest
   const double now_s = unix_seconds();
   const double deadline_s = request.has_time_limit_s() ? now_s + limit_s : 0;
   return node_message(
-      coordinator.fleet().hold_node({*name, request.reason(), actor, now_s, deadline_s}));
+      coordinator.fleet().hold_node({name, request.reason(), actor, now_s, deadline_s}));
 }
 
 Answer<v1::Node> uncordon_node(Coordinator& coordinator, const v1::UncordonNodeRequest& request,
                                const std::string& actor) {
-  const auto name = node_segment(request.name());
-  if (!name) return name.problem();
-  return node_message(coordinator.fleet().release_node(*name, actor));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto name, node_segment(request.name()));
+  return node_message(coordinator.fleet().release_node(name, actor));
 }
 
 Answer<v1::RemoveNodeResponse> remove_node(Coordinator& coordinator,
                                            const v1::RemoveNodeRequest& request,
                                            const std::string& actor) {
-  const auto name = node_segment(request.name());
-  if (!name) return name.problem();
-  const auto removed = coordinator.fleet().remove_node(*name, actor);
-  if (!removed) return removed.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto name, node_segment(request.name()));
+  STRIPLINE_RETURN_IF_ERROR(coordinator.fleet().remove_node(name, actor));
   return v1::RemoveNodeResponse();
 }
 

@@ -40,16 +40,15 @@ Problem model_not_found(const std::string& name) {
 
 Answer<ModelVersionRecord> find_labelled(Store& store, const std::string& model,
                                          const std::string& label) {
-  const auto existing = store.model(model);
-  if (!existing.ok()) return existing.error();
-  if (!*existing) return model_not_found(model_name(model));
-  const auto moves = store.labels(model);
-  if (!moves.ok()) return moves.error();
-  const LabelRecord* const current = current_of(*moves, label);
-  const auto version = current == nullptr ? Result<std::optional<ModelVersionRecord>>(std::nullopt)
-                                          : store.model_version(current->key);
-  if (!version.ok()) return version.error();
-  if (*version) return **version;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto existing, store.model(model));
+  if (!existing) return model_not_found(model_name(model));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto moves, store.labels(model));
+  const LabelRecord* const current = current_of(moves, label);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version,
+                             current == nullptr
+                                 ? Result<std::optional<ModelVersionRecord>>(std::nullopt)
+                                 : store.model_version(current->key));
+  if (version) return *version;
   return Problem{ErrorCode::not_found,
                  "MODEL_VERSION_NOT_FOUND",
                  "no version of '" + model_name(model) + "' is " + label +
@@ -61,15 +60,12 @@ Answer<ModelVersionRecord> find_labelled(Store& store, const std::string& model,
 
 Answer<v1::ListNodesResponse> list_nodes(Coordinator& coordinator, const Access& access,
                                          const v1::ListNodesRequest& request) {
-  const auto limit = page_limit(request.page_size());
-  if (!limit) return limit.problem();
-  const auto after = read_page_token("nodes", request.page_token());
-  if (!after) return after.problem();
-  const auto nodes = coordinator.fleet().nodes(*after, *limit + 1);
-  if (!nodes) return nodes.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto limit, page_limit(request.page_size()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto after, read_page_token("nodes", request.page_token()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto nodes, coordinator.fleet().nodes(after, limit + 1));
   const double now_unix_s = unix_seconds();
   return page_of<v1::ListNodesResponse>(
-      *nodes, *limit, "nodes",
+      nodes, limit, "nodes",
       [&](auto& response, const NodeView& node) {
         v1::Node& added = *response.add_nodes();
         added = to_wire(node);
@@ -81,35 +77,28 @@ Answer<v1::ListNodesResponse> list_nodes(Coordinator& coordinator, const Access&
 Answer<v1::Node> get_node(Coordinator& coordinator, const Access& access,
                           const v1::GetNodeRequest& request) {
   const auto name = parse_node_name(request.name());
-  if (!name) {
-    return invalid_field("name", "'" + request.name() + "' is not of the form nodes/NAME");
-  }
-  const auto node = coordinator.fleet().node(*name);
-  if (!node) return node.problem();
-  v1::Node message = to_wire(*node);
+  if (!name) return invalid_field("name", "'" + request.name() + "' is not of the form nodes/NAME");
+  STRIPLINE_ASSIGN_OR_RETURN(const auto node, coordinator.fleet().node(*name));
+  v1::Node message = to_wire(node);
   add_certificate_end(access, unix_seconds(), message);
   return message;
 }
 
 Answer<int64_t> campaign_number(const std::string& name) {
   const auto number = parse_campaign_name(name);
-  if (!number) {
-    return invalid_field("name", "'" + name + "' is not of the form campaigns/cNUMBER");
-  }
+  if (!number) return invalid_field("name", "'" + name + "' is not of the form campaigns/cNUMBER");
   return *number;
 }
 
 Answer<v1::ListCampaignsResponse> list_campaigns(Coordinator& coordinator,
                                                  const v1::ListCampaignsRequest& request) {
-  const auto limit = page_limit(request.page_size());
-  if (!limit) return limit.problem();
-  const auto token = read_page_token("campaigns", request.page_token());
-  if (!token) return token.problem();
-  const int64_t before = token->empty() ? 0 : parse_campaign_name(*token).value_or(0);
-  const auto campaigns = coordinator.campaigns().campaigns(before, *limit + 1);
-  if (!campaigns) return campaigns.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto limit, page_limit(request.page_size()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto token, read_page_token("campaigns", request.page_token()));
+  const int64_t before = token.empty() ? 0 : parse_campaign_name(token).value_or(0);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto campaigns,
+                             coordinator.campaigns().campaigns(before, limit + 1));
   return page_of<v1::ListCampaignsResponse>(
-      *campaigns, *limit, "campaigns",
+      campaigns, limit, "campaigns",
       [](auto& response, const CampaignView& view) { *response.add_campaigns() = to_wire(view); },
       [](const CampaignView& view) { return view.name; });
 }
@@ -117,21 +106,18 @@ Answer<v1::ListCampaignsResponse> list_campaigns(Coordinator& coordinator,
 Answer<v1::ListPointsResponse> list_points(Coordinator& coordinator, Store& store,
                                            const v1::ListPointsRequest& request) {
   const auto number = campaign_number(request.name());
-  const auto campaign = number ? coordinator.campaigns().campaign(*number) : number.problem();
-  if (!campaign) return campaign.problem();
-  const auto limit = page_limit(request.page_size());
-  if (!limit) return limit.problem();
-  const std::string list = campaign->name + "/points";
-  const auto last = read_page_token(list, request.page_token());
-  if (!last) return last.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto campaign,
+                             number ? coordinator.campaigns().campaign(*number) : number.problem());
+  STRIPLINE_ASSIGN_OR_RETURN(const auto limit, page_limit(request.page_size()));
+  const std::string list = campaign.name + "/points";
+  STRIPLINE_ASSIGN_OR_RETURN(const auto last, read_page_token(list, request.page_token()));
   const auto from =
-      last->empty() ? 0 : static_cast<uint32_t>(std::strtoul(last->c_str(), nullptr, 10)) + 1;
+      last.empty() ? 0 : static_cast<uint32_t>(std::strtoul(last.c_str(), nullptr, 10)) + 1;
   const PointFilter filter{
       request.experiment(), request.variant(), {request.params().begin(), request.params().end()}};
-  const auto points = store.points(*number, filter, from, *limit + 1);
-  if (!points.ok()) return points.error();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto points, store.points(*number, filter, from, limit + 1));
   return page_of<v1::ListPointsResponse>(
-      *points, *limit, list,
+      points, limit, list,
       [](auto& response, const PointRecord& point) { *response.add_points() = to_wire(point); },
       [](const PointRecord& point) { return std::to_string(point.place); });
 }
@@ -145,16 +131,12 @@ struct Side {
 };
 
 Answer<Side> read_side(Store& store, RunResults& results, const std::string& name) {
-  const auto number = campaign_number(name);
-  if (!number) return number.problem();
-  const auto record = store.campaign(*number);
-  if (!record.ok()) return record.error();
-  if (!*record) return campaign_not_found(name);
-  const auto runs = store.runs(*number);
-  if (!runs.ok()) return runs.error();
-  auto points = results.points_of(store, *number, *runs);
-  if (!points.ok()) return points.error();
-  return Side{**record, std::move(*points)};
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(name));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto record, store.campaign(number));
+  if (!record) return campaign_not_found(name);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store.runs(number));
+  STRIPLINE_ASSIGN_OR_RETURN(auto points, results.points_of(store, number, runs));
+  return Side{*record, std::move(points)};
 }
 
 // A share as it is asked for, or the usual one.
@@ -169,29 +151,25 @@ Answer<double> share_of(double asked, double usual, const char* field) {
 Answer<ComparedCampaigns> compared_campaigns(Store& store, RunResults& results,
                                              const v1::CompareCampaignsRequest& request) {
   campaign::ComparisonTerms terms;
-  const auto margin = share_of(request.margin(), terms.margin, "margin");
-  if (!margin) return margin.problem();
-  const auto rate =
-      share_of(request.false_discoveries(), terms.false_discoveries, "false_discoveries");
-  if (!rate) return rate.problem();
-  const auto a = read_side(store, results, request.baseline());
-  if (!a) return a.problem();
-  const auto b = read_side(store, results, request.candidate());
-  if (!b) return b.problem();
-  terms.margin = *margin;
-  terms.false_discoveries = *rate;
-  terms.other_experiments = other_experiments(a->record, b->record);
-  return ComparedCampaigns{campaign::compare_campaigns(a->points, b->points, terms),
-                           spec_differences(a->record.spec, b->record.spec)};
+  STRIPLINE_ASSIGN_OR_RETURN(const auto margin, share_of(request.margin(), terms.margin, "margin"));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const auto rate,
+      share_of(request.false_discoveries(), terms.false_discoveries, "false_discoveries"));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto a, read_side(store, results, request.baseline()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto b, read_side(store, results, request.candidate()));
+  terms.margin = margin;
+  terms.false_discoveries = rate;
+  terms.other_experiments = other_experiments(a.record, b.record);
+  return ComparedCampaigns{campaign::compare_campaigns(a.points, b.points, terms),
+                           spec_differences(a.record.spec, b.record.spec)};
 }
 
 Answer<v1::CompareCampaignsResponse> compare_campaigns(Store& store, RunResults& results,
                                                        const v1::CompareCampaignsRequest& request) {
-  const auto compared = compared_campaigns(store, results, request);
-  if (!compared) return compared.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto compared, compared_campaigns(store, results, request));
   v1::CompareCampaignsResponse response;
-  for (const auto& point : compared->points) *response.add_points() = to_wire(point);
-  for (const SpecDifference& difference : compared->differences) {
+  for (const auto& point : compared.points) *response.add_points() = to_wire(point);
+  for (const SpecDifference& difference : compared.differences) {
     auto& added = *response.add_differences();
     added.set_field(difference.field);
     added.set_baseline(difference.a);
@@ -202,25 +180,21 @@ Answer<v1::CompareCampaignsResponse> compare_campaigns(Store& store, RunResults&
 
 Answer<v1::CampaignEstimate> estimate_campaign(Coordinator& coordinator,
                                                const v1::EstimateCampaignRequest& request) {
-  const auto estimate = coordinator.planning().estimate_campaign(from_message(request.spec()));
-  if (!estimate) return estimate.problem();
-  return to_wire(*estimate);
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const auto estimate, coordinator.planning().estimate_campaign(from_message(request.spec())));
+  return to_wire(estimate);
 }
 
 Answer<v1::Campaign> get_campaign(Coordinator& coordinator, Store& store,
                                   const v1::GetCampaignRequest& request) {
-  const auto number = campaign_number(request.name());
-  if (!number) return number.problem();
-  const auto campaign = coordinator.campaigns().campaign(*number);
-  if (!campaign) return campaign.problem();
-  v1::Campaign message = to_wire(*campaign);
-  const auto runs = store.runs(*number);
-  if (!runs.ok()) return runs.error();
-  for (const RunRecord& run : *runs) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(request.name()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, coordinator.campaigns().campaign(number));
+  v1::Campaign message = to_wire(campaign);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store.runs(number));
+  for (const RunRecord& run : runs) {
     if (run.state != RunState::finished) continue;
-    const auto facts = store.attempt_facts(run.key, run.fence);
-    if (!facts.ok()) return facts.error();
-    if (const auto load = load_of_run(*facts)) *message.add_run_loads() = to_wire(*load);
+    STRIPLINE_ASSIGN_OR_RETURN(const auto facts, store.attempt_facts(run.key, run.fence));
+    if (const auto load = load_of_run(facts)) *message.add_run_loads() = to_wire(*load);
   }
   return message;
 }
@@ -257,15 +231,12 @@ v1::Model model_message(const ModelRecord& model,
 
 Answer<v1::ListModelsResponse> list_models(Coordinator& coordinator, Store& store,
                                            const v1::ListModelsRequest& request) {
-  const auto limit = page_limit(request.page_size());
-  if (!limit) return limit.problem();
-  const auto after = read_page_token("models", request.page_token());
-  if (!after) return after.problem();
-  const auto models = store.models(*after, *limit + 1);
-  if (!models.ok()) return models.error();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto limit, page_limit(request.page_size()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto after, read_page_token("models", request.page_token()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto models, store.models(after, limit + 1));
   const auto unreadable = coordinator.models().unreadable();
   return page_of<v1::ListModelsResponse>(
-      *models, *limit, "models",
+      models, limit, "models",
       [&](auto& response, const ModelRecord& model) {
         *response.add_models() = model_message(model, unreadable);
       },
@@ -274,18 +245,16 @@ Answer<v1::ListModelsResponse> list_models(Coordinator& coordinator, Store& stor
 
 Answer<v1::Model> get_model(Coordinator& coordinator, Store& store,
                             const v1::GetModelRequest& request) {
-  const auto model = find_model(store, request.name());
-  if (!model) return model.problem();
-  return model_message(*model, coordinator.models().unreadable());
+  STRIPLINE_ASSIGN_OR_RETURN(const auto model, find_model(store, request.name()));
+  return model_message(model, coordinator.models().unreadable());
 }
 
 Answer<ModelRecord> find_model(Store& store, const std::string& name) {
   const auto segment = parse_model_name(name);
   if (!segment) return invalid_field("name", "'" + name + "' is not of the form models/NAME");
-  const auto model = store.model(*segment);
-  if (!model.ok()) return model.error();
-  if (!*model) return model_not_found(name);
-  return **model;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto model, store.model(*segment));
+  if (!model) return model_not_found(name);
+  return *model;
 }
 
 Answer<v1::ListModelVersionsResponse> list_model_versions(
@@ -294,19 +263,16 @@ Answer<v1::ListModelVersionsResponse> list_model_versions(
   if (!model) {
     return invalid_field("parent", "'" + request.parent() + "' is not of the form models/NAME");
   }
-  const auto limit = page_limit(request.page_size());
-  if (!limit) return limit.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto limit, page_limit(request.page_size()));
   const std::string list = request.parent() + "/versions";
-  const auto token = read_page_token(list, request.page_token());
-  if (!token) return token.problem();
-  const auto existing = store.model(*model);
-  if (!existing.ok()) return existing.error();
-  if (!*existing) return model_not_found(request.parent());
-  const auto last = parse_version_name(list + "/" + *token);
-  const auto versions = store.model_versions(*model, last ? last->version : 0, *limit + 1);
-  if (!versions.ok()) return versions.error();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto token, read_page_token(list, request.page_token()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto existing, store.model(*model));
+  if (!existing) return model_not_found(request.parent());
+  const auto last = parse_version_name(list + "/" + token);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto versions,
+                             store.model_versions(*model, last ? last->version : 0, limit + 1));
   return page_of<v1::ListModelVersionsResponse>(
-      *versions, *limit, list,
+      versions, limit, list,
       [](auto& response, const ModelVersionRecord& version) {
         *response.add_versions() = to_wire(version);
       },
@@ -323,13 +289,11 @@ Answer<ModelVersionRecord> find_version(Store& store, const std::string& name) {
                                      "' is of none of the forms models/NAME/versions/NUMBER, "
                                      "models/NAME/labels/LABEL and models/NAME");
   }
-  const auto version = store.model_version(*key);
-  if (!version.ok()) return version.error();
-  if (*version) return **version;
-  const auto model = store.model(key->model);
-  if (!model.ok()) return model.error();
-  if (!*model) return model_not_found(model_name(key->model));
-  if ((*model)->latest_version == 0) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version, store.model_version(*key));
+  if (version) return *version;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto model, store.model(key->model));
+  if (!model) return model_not_found(model_name(key->model));
+  if (model->latest_version == 0) {
     return Problem{ErrorCode::not_found,
                    "MODEL_VERSION_NOT_FOUND",
                    "every version of '" + model_name(key->model) +
@@ -339,8 +303,14 @@ Answer<ModelVersionRecord> find_version(Store& store, const std::string& name) {
   return Problem{ErrorCode::not_found,
                  "MODEL_VERSION_NOT_FOUND",
                  "'" + name + "' does not exist; the latest is " +
-                     version_name({key->model, (*model)->latest_version}),
+                     version_name({key->model, model->latest_version}),
                  {{"name", name}}};
+}
+
+Answer<v1::ModelVersion> get_model_version(Store& store,
+                                           const v1::GetModelVersionRequest& request) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version, find_version(store, request.name()));
+  return to_wire(version);
 }
 
 Result<std::string> json_text(const google::protobuf::Message& message) {

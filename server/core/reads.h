@@ -66,6 +66,8 @@ Answer<v1::ListModelVersionsResponse> list_model_versions(
 /// The version of this name, the one that the label of this name names, or the latest of the model
 /// of this name.
 Answer<ModelVersionRecord> find_version(Store& store, const std::string& name);
+/// The same as a message.
+Answer<v1::ModelVersion> get_model_version(Store& store, const v1::GetModelVersionRequest& request);
 
 /// A message in its JSON form: members named as in the .proto files, as `stripline --json` names
 /// them, those with their default value too. Errors: internal.

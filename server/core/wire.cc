@@ -1,7 +1,6 @@
 #include "server/core/wire.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "optimizer/experiment/json.h"
 #include "proto/campaign_messages.h"
@@ -169,9 +168,8 @@ v1::CampaignEstimate to_wire(const CampaignEstimate& estimate) {
 v1::Node to_wire(const NodeView& view) {
   v1::Node message;
   message.set_name(node_name(view.record.name));
-  message.set_state(!view.connected           ? v1::Node::OFFLINE
-                    : view.assignment.empty() ? v1::Node::IDLE
-                                              : v1::Node::BUSY);
+  const bool busy = view.installing || !view.assignment.empty();
+  message.set_state(!view.connected ? v1::Node::OFFLINE : busy ? v1::Node::BUSY : v1::Node::IDLE);
   message.set_agent_version(view.record.agent_version);
   message.set_cluster(view.record.cluster);
   for (const auto& [field, value] : view.record.fingerprint) {

@@ -8,11 +8,11 @@
 #include <string_view>
 
 #include "base/cut_text.h"
+#include "base/json.h"
 #include "base/pki/token.h"
 #include "dashboards/bundle.h"
 #include "optimizer/experiment/json.h"
 #include "server/clock.h"
-#include "server/core/operations/server_status.h"
 #include "server/core/reads.h"
 #include "server/core/wire.h"
 #include "server/doors/api_call.h"
@@ -66,10 +66,6 @@ int status_of(const Problem& problem) {
     default:
       return http::kInternalError;
   }
-}
-
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 // An option that is a share; 0 where it is not there, which stands for what is usual. Problems:
@@ -146,20 +142,20 @@ http::Response refused(const Problem& problem) {
   for (auto& [key, value] : metadata) value = cut_text(value, kLongestQuoteBytes);
   http::Response response;
   response.status = status_of(problem);
-  response.body = text_of({{"code", code},
-                           {"reason", problem.reason},
-                           {"message", cut_text(problem.message, kLongestMessageBytes)},
-                           {"metadata", metadata}});
+  response.body = dumped({{"code", code},
+                          {"reason", problem.reason},
+                          {"message", cut_text(problem.message, kLongestMessageBytes)},
+                          {"metadata", metadata}});
   if (const auto wait = problem.metadata.find("retry_after_s"); wait != problem.metadata.end()) {
     response.retry_after_s = static_cast<unsigned>(std::strtoul(wait->second.c_str(), nullptr, 10));
   }
   return response;
 }
 
-http::Response answered(const Result<Json>& json) {
-  if (!json.ok()) return refused(problem_from(json.error()));
+Answer<http::Response> answered(const Result<Json>& json) {
+  if (!json.ok()) return json.error();
   http::Response response;
-  response.body = text_of(*json);
+  response.body = dumped(*json);
   return response;
 }
 
@@ -234,7 +230,7 @@ void Api::call(http::Request request, const http::WebServer::Reply& reply) {
   const std::string path = owned->path.substr(kPrefix.size());
   const auto verb = owned->post ? Route::Verb::post : Route::Verb::get;
   const auto entry = std::ranges::find_if(entries(), [&](const Entry& one) {
-    return one.route.verb == verb && matches(one.route, path);
+    return one.answer != nullptr && one.route.verb == verb && matches(one.route, path);
   });
   if (entry == entries().end()) return reply(refused(no_such_path(owned->path)));
   auto caller = core_.access.authorize(
@@ -255,7 +251,8 @@ void Api::call(http::Request request, const http::WebServer::Reply& reply) {
   auto work = [this, owned, entry = &*entry,
                asked = Call{*owned, segments(path), std::move(*caller), payer}] {
     const MeteredCall metered(limits_, asked.payer, entry->cost_s);
-    return (this->*entry->answer)(asked);
+    auto response = (this->*entry->answer)(asked);
+    return response ? std::move(response).value() : refused(response.problem());
   };
   if (!entry->is_long) return reply(work());
   const auto problem = reading_.submit(payer, [owned, reply, work](bool stopping) {
@@ -273,14 +270,17 @@ void Api::call(http::Request request, const http::WebServer::Reply& reply) {
   if (problem) reply(refused(*problem));
 }
 
-http::Response Api::status(const Call& call) {
-  return answered(
-      server_status(core_.coordinator, core_.store, core_.access, call.caller, unix_seconds()));
+Answer<int64_t> Api::campaign_of(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(call.campaign()));
+  STRIPLINE_RETURN_IF_ERROR(core_.coordinator.campaigns().campaign(number));
+  return number;
 }
 
-http::Response Api::description(const Call& /*call*/) {
+Answer<http::Response> Api::description(const Call& /*call*/) {
   std::vector<Route> routes;
-  for (const Entry& entry : entries()) routes.push_back(entry.route);
+  for (const Entry& entry : entries()) {
+    if (entry.answer != nullptr) routes.push_back(entry.route);
+  }
   return answered(Result<Json>(openapi(routes, roles_)));
 }
 
@@ -307,7 +307,7 @@ class Api::ComparisonPieces final : public http::Pieces {
     for (const SpecDifference& one : compared_.differences) {
       differences.push_back({{"field", one.field}, {"baseline", one.a}, {"candidate", one.b}});
     }
-    return text + "], \"differences\": " + text_of(differences) + "}";
+    return text + "], \"differences\": " + dumped(differences) + "}";
   }
 
  private:
@@ -318,34 +318,31 @@ class Api::ComparisonPieces final : public http::Pieces {
   bool ended_ = false;
 };
 
-http::Response Api::campaign_comparison(const Call& call) {
+Answer<http::Response> Api::campaign_comparison(const Call& call) {
   v1::CompareCampaignsRequest compare;
   compare.set_baseline(call.campaign());
   const auto with = call.request.query.find("with");
   if (with == call.request.query.end()) {
-    return refused(invalid_field("with", "it is needed: the campaign to compare, campaigns/cN"));
+    return invalid_field("with", "it is needed: the campaign to compare, campaigns/cN");
   }
   compare.set_candidate(with->second);
-  const auto margin = share_from(call.request, "margin");
-  if (!margin) return refused(margin.problem());
-  compare.set_margin(*margin);
-  const auto by_chance = share_from(call.request, "false_discoveries");
-  if (!by_chance) return refused(by_chance.problem());
-  compare.set_false_discoveries(*by_chance);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto margin, share_from(call.request, "margin"));
+  compare.set_margin(margin);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto by_chance, share_from(call.request, "false_discoveries"));
+  compare.set_false_discoveries(by_chance);
   // It is in memory until it has been sent.
   auto place = comparisons_of_payer_.take(call.payer);
   auto one_of_all = place ? comparisons_.take("") : nullptr;
   if (!one_of_all) {
-    return refused({ErrorCode::resource_exhausted,
-                    "BUSY",
-                    "comparisons are being sent, as many as may be at a time; try again when one "
-                    "has arrived",
-                    {}});
+    return Problem{ErrorCode::resource_exhausted,
+                   "BUSY",
+                   "comparisons are being sent, as many as may be at a time; try again when one "
+                   "has arrived",
+                   {}};
   }
-  auto compared = compared_campaigns(core_.store, results_, compare);
-  if (!compared) return refused(compared.problem());
+  STRIPLINE_ASSIGN_OR_RETURN(auto compared, compared_campaigns(core_.store, results_, compare));
   http::Response response;
-  response.pieces = std::make_unique<ComparisonPieces>(limits_, call.payer, std::move(*compared));
+  response.pieces = std::make_unique<ComparisonPieces>(limits_, call.payer, std::move(compared));
   response.keeps = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
       std::move(place), std::move(one_of_all));
   return response;
@@ -367,7 +364,7 @@ class Api::PointPieces final : public http::Pieces {
     for (const PointRecord& point : *points) {
       if (!first_) text += ",\n";
       first_ = false;
-      text += text_of(to_json(point));
+      text += dumped(to_json(point));
       from_ = point.place + 1;
     }
     ended_ = points->size() < kRowsAtOnce;
@@ -385,17 +382,14 @@ class Api::PointPieces final : public http::Pieces {
   bool ended_ = false;
 };
 
-http::Response Api::points(const Call& call) {
-  const auto number = campaign_number(call.campaign());
-  const auto campaign = number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
-  if (!campaign) return refused(campaign.problem());
-  const auto runs = core_.store.runs(*number);
-  if (!runs.ok()) return refused(problem_from(runs.error()));
+Answer<http::Response> Api::points(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_of(call));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, core_.store.runs(number));
   // Points are added when a run is given out, and known better when it has finished: whoever asks
   // again and again learns when there is something new.
   uint64_t finished = 0;
   uint64_t attempts = 0;
-  for (const RunRecord& run : *runs) {
+  for (const RunRecord& run : runs) {
     if (run.state == RunState::finished) ++finished;
     attempts += run.fence;
   }
@@ -404,24 +398,24 @@ http::Response Api::points(const Call& call) {
   if (shows_tag(call.request.if_none_match, response.etag)) {
     response.status = http::kNotModified;
   } else {
-    response.pieces = std::make_unique<PointPieces>(core_.store, limits_, call.payer, *number);
+    response.pieces = std::make_unique<PointPieces>(core_.store, limits_, call.payer, number);
   }
   return response;
 }
 
-http::Response Api::opened(const Call& call, const std::vector<Followed>& followed, bool several) {
+Answer<http::Response> Api::opened(const Call& call, const std::vector<Followed>& followed,
+                                   bool several) {
   for (const Followed& one : followed) {
-    const auto campaign = core_.coordinator.campaigns().campaign(one.campaign);
-    if (!campaign) return refused(campaign.problem());
+    STRIPLINE_RETURN_IF_ERROR(core_.coordinator.campaigns().campaign(one.campaign));
   }
   auto place = streams_.take(call.payer);
   if (!place) {
-    return refused({ErrorCode::resource_exhausted,
-                    "TOO_MANY_STREAMS",
-                    call.payer + " has " + std::to_string(kStreamsOfPayer) +
-                        " event streams open, as many as one caller may; one of them can follow "
-                        "several campaigns: events?after=",
-                    {}});
+    return Problem{ErrorCode::resource_exhausted,
+                   "TOO_MANY_STREAMS",
+                   call.payer + " has " + std::to_string(kStreamsOfPayer) +
+                       " event streams open, as many as one caller may; one of them can follow "
+                       "several campaigns: events?after=",
+                   {}};
   }
   const auto refusal = [this, caller = call.caller] {
     return core_.access.refusal_of_stream(caller, unix_seconds());
@@ -438,23 +432,21 @@ http::Response Api::opened(const Call& call, const std::vector<Followed>& follow
   return response;
 }
 
-http::Response Api::events(const Call& call) {
-  const auto number = campaign_number(call.campaign());
-  if (!number) return refused(number.problem());
-  const auto cursor = number_from(call.request, "cursor");
-  if (!cursor) return refused(cursor.problem());
-  return opened(call, {{*number, static_cast<uint64_t>(*cursor)}}, false);
+Answer<http::Response> Api::events(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(call.campaign()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto cursor, number_from(call.request, "cursor"));
+  return opened(call, {{number, static_cast<uint64_t>(cursor)}}, false);
 }
 
-http::Response Api::all_events(const Call& call) {
+Answer<http::Response> Api::all_events(const Call& call) {
   const auto after = call.request.query.find("after");
   const auto followed =
       after == call.request.query.end() ? std::nullopt : parse_followed(after->second);
   if (!followed) {
-    return refused(invalid_field("after",
-                                 "it is needed: campaigns, each with the cursor of the last "
-                                 "event that is known, as in c1:17,c2:0; at most " +
-                                     std::to_string(kMostFollowed)));
+    return invalid_field("after",
+                         "it is needed: campaigns, each with the cursor of the last "
+                         "event that is known, as in c1:17,c2:0; at most " +
+                             std::to_string(kMostFollowed));
   }
   return opened(call, *followed, true);
 }

@@ -1,6 +1,6 @@
 // The door of HTTP: /api/v1, the messages of stripline.v1 in their JSON form (docs/http.md), and
 // the pages that show them. The same rules hold as for gRPC: one Access::authorize(), and the role
-// that the .proto file asks of the method.
+// that the .proto file asks of the method. Its table of calls is gRPC's, too (unary.h).
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,23 @@
 #include "server/doors/sign_in_pages.h"
 #include "server/doors/uploads.h"
 #include "server/meters.h"
+#include "server/problem.h"
 #include "server/security/access.h"
 #include "server/security/call_limits.h"
 #include "server/security/refusals.h"
 #include "server/store/store.h"
 
+namespace grpc::internal {
+class MethodHandler;
+}
+
 namespace stripline::server {
+
+/// What a call of gRPC costs its caller (call_limits.h).
+struct GrpcCharge {
+  double least_s = 0;    ///< at least this; 0: nothing, and it is not refused
+  bool by_call = false;  ///< just this, whatever the call takes
+};
 
 /// The answer to a request that is not answered: the problem as JSON, with the status of its kind.
 http::Response refused(const Problem& problem);
@@ -38,7 +49,23 @@ bool shows_tag(const std::string& if_none_match, const std::string& etag);
 
 /// Thread-safe. All that it is made of must outlive it, and the streams that it has answered with.
 class Api {
+  struct Call;
+
  public:
+  /// A line of the table of calls (calls.cc): the services of gRPC are made of it, too.
+  struct Entry {
+    Route route;  ///< without a path where HTTP does not have the call
+    Answer<http::Response> (Api::*answer)(const Call&) = nullptr;
+    double cost_s = kCallCost_s;  ///< what it is charged at least, by HTTP
+    bool is_long = false;         ///< it is worked out in the pool for such
+    GrpcCharge charge = {};       ///< by gRPC
+    /// The handler of gRPC's method (unary.h); null where HTTP alone has the line, or the service
+    /// has the method.
+    std::unique_ptr<grpc::internal::MethodHandler> (*handler)(const Core& core, CallLimits& limits,
+                                                              const GrpcCharge& charge) = nullptr;
+  };
+  static const std::vector<Entry>& entries();
+
   Api(const Core& core, WatchHub& hub, Meters& meters, CallLimits& limits, ReadingPool& reading,
       RunResults& results);
 
@@ -49,54 +76,57 @@ class Api {
   void answer(http::Request request, const http::WebServer::Reply& reply);
 
  private:
-  struct Call;
   class PointPieces;
   class ComparisonPieces;
 
-  struct Entry {
-    Route route;
-    http::Response (Api::*answer)(const Call&);
-    double cost_s = kCallCost_s;  ///< what it is charged at least
-    bool is_long = false;         ///< it is worked out in the pool for such
-  };
-  static const std::vector<Entry>& entries();
+  // Lines for a function of the core (carry_out.h), which terminate if the method answers another
+  // message: what gRPC alone has; what HTTP has as well, where `about` is a sentence. Lists have
+  // pages, and what has a name is known by its path.
+  template <auto kCall>
+  static Entry by_grpc(const GrpcCharge& charge = {});
+  template <auto kCall>
+  static Entry by_both(Route::Verb verb, const char* path, const char* operation, const char* about,
+                       const GrpcCharge& charge = {}, double cost_s = kCallCost_s);
+
   static http::Response page(const http::Request& request);
   void call(http::Request request, const http::WebServer::Reply& reply);
-  http::Response opened(const Call& call, const std::vector<Followed>& followed, bool several);
+  Answer<http::Response> opened(const Call& call, const std::vector<Followed>& followed,
+                                bool several);
   template <typename Make>
-  http::Response unchanging(const Call& call, const std::string& tag, const Make& make);
+  Answer<http::Response> unchanging(const Call& call, const std::string& tag, const Make& make);
 
   // By a function of the core, which is asked by what a POST says; by the same with the name that
   // the path is, without a verb behind it; for a page of what is below the path.
   template <auto kCall>
-  http::Response asked(const Call& call);
+  Answer<http::Response> asked(const Call& call);
   template <auto kCall>
-  http::Response named(const Call& call);
+  Answer<http::Response> named(const Call& call);
   template <auto kCall>
-  http::Response listed(const Call& call);
+  Answer<http::Response> listed(const Call& call);
+
+  // The number of the campaign that the path names. Problems: that there is none of this name.
+  Answer<int64_t> campaign_of(const Call& call);
 
   // One for each other entry.
-  http::Response status(const Call& call);
-  http::Response description(const Call& call);
-  http::Response points(const Call& call);
-  http::Response point_summary(const Call& call);
-  http::Response point_columns(const Call& call);
-  http::Response samples_of_point(const Call& call);
-  http::Response runs(const Call& call);
-  http::Response events(const Call& call);
-  http::Response all_events(const Call& call);
-  http::Response import(const Call& call);
-  http::Response campaign_comparison(const Call& call);
-  http::Response questions(const Call& call);
-  http::Response version(const Call& call);
-  http::Response file(const Call& call);
-  http::Response explanation(const Call& call);
-  http::Response decisions(const Call& call);
-  http::Response comparison(const Call& call);
-  http::Response sentinels(const Call& call);
-  http::Response gate(const Call& call);
-  http::Response labels(const Call& call);
-  http::Response fit(const Call& call);
+  Answer<http::Response> description(const Call& call);
+  Answer<http::Response> points(const Call& call);
+  Answer<http::Response> point_summary(const Call& call);
+  Answer<http::Response> point_columns(const Call& call);
+  Answer<http::Response> samples_of_point(const Call& call);
+  Answer<http::Response> runs(const Call& call);
+  Answer<http::Response> events(const Call& call);
+  Answer<http::Response> all_events(const Call& call);
+  Answer<http::Response> import(const Call& call);
+  Answer<http::Response> campaign_comparison(const Call& call);
+  Answer<http::Response> questions(const Call& call);
+  Answer<http::Response> file(const Call& call);
+  Answer<http::Response> explanation(const Call& call);
+  Answer<http::Response> decisions(const Call& call);
+  Answer<http::Response> comparison(const Call& call);
+  Answer<http::Response> sentinels(const Call& call);
+  Answer<http::Response> gate(const Call& call);
+  Answer<http::Response> labels(const Call& call);
+  Answer<http::Response> fit(const Call& call);
 
   const Core core_;
   WatchHub& hub_;

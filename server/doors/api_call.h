@@ -36,21 +36,19 @@ struct Api::Call {
   std::string version() const { return name(4); }
 };
 
-http::Response answered(const Result<Json>& json);
+Answer<http::Response> answered(const Result<Json>& json);
 
 template <typename Message>
-http::Response answered(const Answer<Message>& message) {
-  if (!message) return refused(message.problem());
-  auto text = json_text(*message);
-  if (!text.ok()) return refused(problem_from(text.error()));
+Answer<http::Response> answered(const Answer<Message>& message) {
+  if (!message) return message.problem();
   http::Response response;
-  response.body = std::move(*text);
+  STRIPLINE_ASSIGN_OR_RETURN(response.body, json_text(*message));
   return response;
 }
 
 /// What does not change is worked out once, and not sent to who has it already.
 template <typename Make>
-http::Response Api::unchanging(const Call& call, const std::string& tag, const Make& make) {
+Answer<http::Response> Api::unchanging(const Call& call, const std::string& tag, const Make& make) {
   const std::string etag = "\"" + tag + "\"";
   http::Response response;
   response.etag = etag;
@@ -64,8 +62,7 @@ http::Response Api::unchanging(const Call& call, const std::string& tag, const M
   }
   auto text = unchanging_.find(key);
   if (!text) {
-    http::Response made = make();
-    if (made.status != http::kOk) return made;
+    STRIPLINE_ASSIGN_OR_RETURN(http::Response made, make());
     text = unchanging_.keep(key, std::move(made.body));
   }
   response.lasting = *text;
@@ -79,9 +76,8 @@ Answer<int64_t> number_from(const http::Request& request, const std::string& nam
 /// What lists have in common. Problems: INVALID_FIELD.
 template <typename Request>
 std::optional<Problem> set_page(const http::Request& from, Request& request) {
-  const auto size = number_from(from, "page_size");
-  if (!size) return size.problem();
-  request.set_page_size(static_cast<int32_t>(std::min<int64_t>(*size, INT32_MAX)));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto size, number_from(from, "page_size"));
+  request.set_page_size(static_cast<int32_t>(std::min<int64_t>(size, INT32_MAX)));
   if (const auto token = from.query.find("page_token"); token != from.query.end()) {
     request.set_page_token(token->second);
   }
@@ -101,27 +97,25 @@ Answer<Request> request_from(const http::Request& from) {
 }
 
 template <auto kCall>
-http::Response Api::asked(const Call& call) {
-  const auto request = request_from<RequestOf<kCall>>(call.request);
-  if (!request) return refused(request.problem());
-  return answered(carry_out(kCall, core_, *request, call.caller));
+Answer<http::Response> Api::asked(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto request, request_from<RequestOf<kCall>>(call.request));
+  return answered(carry_out(kCall, core_, request, call.caller));
 }
 
 template <auto kCall>
-http::Response Api::named(const Call& call) {
-  auto request = request_from<RequestOf<kCall>>(call.request);
-  if (!request) return refused(request.problem());
-  request->set_name(call.name(call.path.size() - (call.request.post ? 1 : 0)));
-  return answered(carry_out(kCall, core_, *request, call.caller));
+Answer<http::Response> Api::named(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(auto request, request_from<RequestOf<kCall>>(call.request));
+  request.set_name(call.name(call.path.size() - (call.request.post ? 1 : 0)));
+  return answered(carry_out(kCall, core_, request, call.caller));
 }
 
 template <auto kCall>
-http::Response Api::listed(const Call& call) {
+Answer<http::Response> Api::listed(const Call& call) {
   RequestOf<kCall> list;
   if constexpr (requires { list.set_parent(std::string()); }) {
     list.set_parent(call.name(call.path.size() - 1));
   }
-  if (const auto problem = set_page(call.request, list)) return refused(*problem);
+  if (const auto problem = set_page(call.request, list)) return *problem;
   return answered(carry_out(kCall, core_, list, call.caller));
 }
 

@@ -33,80 +33,66 @@ std::string tag_of(const std::vector<RunRecord>& runs, const std::string& what) 
 
 }  // namespace
 
-http::Response Api::point_summary(const Call& call) {
-  const auto number = campaign_number(call.campaign());
-  const auto campaign = number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
-  if (!campaign) return refused(campaign.problem());
-  const auto runs = core_.store.runs(*number);
-  if (!runs.ok()) return refused(problem_from(runs.error()));
+Answer<http::Response> Api::point_summary(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_of(call));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, core_.store.runs(number));
   http::Response response;
-  const std::string etag = tag_of(*runs, "summary");
+  const std::string etag = tag_of(runs, "summary");
   if (shows_tag(call.request.if_none_match, etag)) {
     response.status = http::kNotModified;
     response.etag = etag;
     return response;
   }
-  const auto summary = core_.store.point_summary(*number);
-  if (!summary.ok()) return refused(problem_from(summary.error()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto summary, core_.store.point_summary(number));
   Json list = Json::array();
-  for (const ExperimentSummary& one : *summary) {
+  for (const ExperimentSummary& one : summary) {
     list.push_back({{"experiment", one.experiment},
                     {"points", one.points},
                     {"measured", one.measured},
                     {"failed", one.failed}});
   }
-  response = answered(Result<Json>(Json{{"experiments", std::move(list)}}));
+  STRIPLINE_ASSIGN_OR_RETURN(response,
+                             answered(Result<Json>(Json{{"experiments", std::move(list)}})));
   response.etag = etag;
   return response;
 }
 
-http::Response Api::point_columns(const Call& call) {
-  const auto number = campaign_number(call.campaign());
-  const auto campaign = number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
-  if (!campaign) return refused(campaign.problem());
+Answer<http::Response> Api::point_columns(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_of(call));
   const auto named = call.request.query.find("experiment");
   if (named == call.request.query.end()) {
-    return refused(invalid_field("experiment", "it is needed: one of those that " +
-                                                   call.campaign() + "/points/summary names"));
+    return invalid_field("experiment", "it is needed: one of those that " + call.campaign() +
+                                           "/points/summary names");
   }
-  const auto runs = core_.store.runs(*number);
-  if (!runs.ok()) return refused(problem_from(runs.error()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, core_.store.runs(number));
   http::Response response;
-  response.etag = tag_of(*runs, "columns");
+  response.etag = tag_of(runs, "columns");
   if (shows_tag(call.request.if_none_match, response.etag)) {
     response.status = http::kNotModified;
     return response;
   }
-  const auto columns = core_.store.point_columns(*number, named->second);
-  if (!columns.ok()) return refused(problem_from(columns.error()));
-  response.body = columns->json();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto columns, core_.store.point_columns(number, named->second));
+  response.body = columns.json();
   return response;
 }
 
-http::Response Api::samples_of_point(const Call& call) {
-  const auto number = campaign_number(call.campaign());
-  const auto campaign = number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
-  if (!campaign) return refused(campaign.problem());
+Answer<http::Response> Api::samples_of_point(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_of(call));
   const std::string& text = call.path.back();
   uint32_t place = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), place);
   if (error != std::errc() || end != text.data() + text.size()) {
-    return refused(
-        invalid_field("point", "it must be the place of a point in the campaign's plan"));
+    return invalid_field("point", "it must be the place of a point in the campaign's plan");
   }
-  const auto samples = point_samples(core_.store, *number, place);
-  if (!samples) return refused(samples.problem());
-  return answered(Result<Json>(*samples));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto samples, point_samples(core_.store, number, place));
+  return answered(Result<Json>(samples));
 }
 
-http::Response Api::runs(const Call& call) {
-  const auto number = campaign_number(call.campaign());
-  const auto campaign = number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
-  if (!campaign) return refused(campaign.problem());
-  const auto runs = core_.store.runs(*number);
-  if (!runs.ok()) return refused(problem_from(runs.error()));
+Answer<http::Response> Api::runs(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_of(call));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, core_.store.runs(number));
   Json list = Json::array();
-  for (const RunRecord& run : *runs) {
+  for (const RunRecord& run : runs) {
     Json nodes = Json::array();
     for (const std::string& node : run.rank_nodes) {
       const Json name = node_name(node);
@@ -125,18 +111,17 @@ http::Response Api::runs(const Call& call) {
 }
 
 // A part is acknowledged by what is there of the file, {"size"}; the last one by the campaign.
-http::Response Api::import(const Call& call) {
-  const auto part = request_from<v1::ResultsChunk>(call.request);
-  if (!part) return refused(part.problem());
-  if (part->upload().empty() || part->upload().size() > kMaxUploadName) {
-    return refused(invalid_field("upload", "a name of 1 to " + std::to_string(kMaxUploadName) +
-                                               " bytes is needed, which all parts share"));
+Answer<http::Response> Api::import(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto part, request_from<v1::ResultsChunk>(call.request));
+  if (part.upload().empty() || part.upload().size() > kMaxUploadName) {
+    return invalid_field("upload", "a name of 1 to " + std::to_string(kMaxUploadName) +
+                                       " bytes is needed, which all parts share");
   }
-  const auto size = uploads_.add(call.caller.name, part->upload(), part->offset(), part->data(),
-                                 steady_seconds());
-  if (!size) return refused(size.problem());
-  if (!part->last()) return answered(Result<Json>(Json{{"size", *size}}));
-  return answered(import_results(core_.coordinator, uploads_.take(call.caller.name, part->upload()),
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const auto size,
+      uploads_.add(call.caller.name, part.upload(), part.offset(), part.data(), steady_seconds()));
+  if (!part.last()) return answered(Result<Json>(Json{{"size", size}}));
+  return answered(import_results(core_.coordinator, uploads_.take(call.caller.name, part.upload()),
                                  call.caller.name));
 }
 

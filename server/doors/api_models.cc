@@ -12,7 +12,6 @@
 #include "server/core/models/model_gate.h"
 #include "server/core/models/sentinel_history.h"
 #include "server/core/operations/operations.h"
-#include "server/core/wire.h"
 #include "server/doors/api_call.h"
 #include "server/store/names.h"
 
@@ -20,8 +19,7 @@ namespace stripline::server {
 namespace {
 
 Answer<model::TunedModel> model_of(Store& store, const ModelVersionRecord& version) {
-  const auto file = store.model_content(version.key);
-  if (!file.ok()) return file.error();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto file, store.model_content(version.key));
   if (version.validation && version.validation->judgement.settings) {
     return Problem{ErrorCode::failed_precondition,
                    "SETTINGS",
@@ -29,104 +27,79 @@ Answer<model::TunedModel> model_of(Store& store, const ModelVersionRecord& versi
                        "' holds settings of another runtime, which predict and decide nothing here",
                    {{"name", version_name(version.key)}}};
   }
-  auto model = model::parse_model(*file, version_name(version.key));
-  if (!model.ok()) return model.error();
-  return std::move(*model);
+  STRIPLINE_ASSIGN_OR_RETURN(auto model, model::parse_model(file, version_name(version.key)));
+  return model;
 }
 
 }  // namespace
 
-http::Response Api::questions(const Call& /*call*/) {
+Answer<http::Response> Api::questions(const Call& /*call*/) {
   return answered(Result<Json>(reports::describe_questions()));
 }
 
-http::Response Api::version(const Call& call) {
-  const auto version = find_version(core_.store, call.version());
-  if (!version) return refused(version.problem());
-  return answered(Answer<v1::ModelVersion>(to_wire(*version)));
-}
-
-http::Response Api::file(const Call& call) {
-  const auto version = find_version(core_.store, call.version());
-  if (!version) return refused(version.problem());
-  return unchanging(call, version->sha256, [&]() -> http::Response {
-    auto file = core_.store.model_content(version->key);
-    if (!file.ok()) return refused(problem_from(file.error()));
+Answer<http::Response> Api::file(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version, find_version(core_.store, call.version()));
+  return unchanging(call, version.sha256, [&]() -> Answer<http::Response> {
+    STRIPLINE_ASSIGN_OR_RETURN(auto file, core_.store.model_content(version.key));
     http::Response response;
-    response.body = std::move(*file);
+    response.body = std::move(file);
     return response;
   });
 }
 
-http::Response Api::explanation(const Call& call) {
-  const auto version = find_version(core_.store, call.version());
-  if (!version) return refused(version.problem());
-  return unchanging(call, version->sha256, [&] {
-    const auto model = model_of(core_.store, *version);
-    if (!model) return refused(model.problem());
-    return answered(reports::explain_decision(&*model, call.path.back(), call.request.query));
+Answer<http::Response> Api::explanation(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version, find_version(core_.store, call.version()));
+  return unchanging(call, version.sha256, [&]() -> Answer<http::Response> {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto model, model_of(core_.store, version));
+    return answered(reports::explain_decision(&model, call.path.back(), call.request.query));
   });
 }
 
-http::Response Api::decisions(const Call& call) {
-  const auto version = find_version(core_.store, call.version());
-  if (!version) return refused(version.problem());
-  return unchanging(call, version->sha256, [&] {
-    const auto model = model_of(core_.store, *version);
-    if (!model) return refused(model.problem());
-    return answered(reports::tabulate_decisions(*model, call.path.back(), call.request.query));
+Answer<http::Response> Api::decisions(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version, find_version(core_.store, call.version()));
+  return unchanging(call, version.sha256, [&]() -> Answer<http::Response> {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto model, model_of(core_.store, version));
+    return answered(reports::tabulate_decisions(model, call.path.back(), call.request.query));
   });
 }
 
-http::Response Api::comparison(const Call& call) {
-  const auto version = find_version(core_.store, call.version());
-  if (!version) return refused(version.problem());
+Answer<http::Response> Api::comparison(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version, find_version(core_.store, call.version()));
   const auto named = call.request.query.find("with");
   if (named == call.request.query.end()) {
-    return refused(
-        invalid_field("with", "it is needed: the version to compare, models/M/versions/N"));
+    return invalid_field("with", "it is needed: the version to compare, models/M/versions/N");
   }
-  const auto other = find_version(core_.store, named->second);
-  if (!other) return refused(other.problem());
-  return unchanging(call, version->sha256 + "-" + other->sha256, [&] {
-    const auto a = model_of(core_.store, *version);
-    if (!a) return refused(a.problem());
-    const auto b = model_of(core_.store, *other);
-    if (!b) return refused(b.problem());
-    const auto compared = reports::compare_models(*a, *b);
-    if (!compared.ok()) return refused(problem_from(compared.error()));
-    return answered(Result<Json>(reports::to_json(*compared)));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto other, find_version(core_.store, named->second));
+  return unchanging(call, version.sha256 + "-" + other.sha256, [&]() -> Answer<http::Response> {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto a, model_of(core_.store, version));
+    STRIPLINE_ASSIGN_OR_RETURN(const auto b, model_of(core_.store, other));
+    STRIPLINE_ASSIGN_OR_RETURN(const auto compared, reports::compare_models(a, b));
+    return answered(Result<Json>(reports::to_json(compared)));
   });
 }
 
-http::Response Api::sentinels(const Call& call) {
-  const auto version = find_version(core_.store, call.version());
-  if (!version) return refused(version.problem());
-  const auto history = sentinel_history(core_.store, *version);
-  if (!history) return refused(history.problem());
-  return answered(Result<Json>(*history));
+Answer<http::Response> Api::sentinels(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version, find_version(core_.store, call.version()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto history, sentinel_history(core_.store, version));
+  return answered(Result<Json>(history));
 }
 
-http::Response Api::gate(const Call& call) {
-  const auto version = find_version(core_.store, call.version());
-  if (!version) return refused(version.problem());
+Answer<http::Response> Api::gate(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version, find_version(core_.store, call.version()));
   Json labels = Json::object();
   for (const std::string_view label : {kCanaryLabel, kStableLabel}) {
-    const auto refusal =
-        label_refusal(core_.coordinator, core_.store, *version, std::string(label));
-    if (!refusal) return refused(refusal.problem());
-    labels[std::string(label)] = *refusal ? Json(**refusal) : Json();
+    STRIPLINE_ASSIGN_OR_RETURN(const auto refusal, label_refusal(core_.coordinator, core_.store,
+                                                                 version, std::string(label)));
+    labels[std::string(label)] = refusal ? Json(*refusal) : Json();
   }
   return answered(Result<Json>(std::move(labels)));
 }
 
-http::Response Api::labels(const Call& call) {
-  const auto model = find_model(core_.store, call.model());
-  if (!model) return refused(model.problem());
-  const auto moves = core_.store.labels(call.path[1]);
-  if (!moves.ok()) return refused(problem_from(moves.error()));
+Answer<http::Response> Api::labels(const Call& call) {
+  STRIPLINE_RETURN_IF_ERROR(find_model(core_.store, call.model()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto moves, core_.store.labels(call.path[1]));
   Json list = Json::array();
-  for (const LabelRecord& move : *moves) {
+  for (const LabelRecord& move : moves) {
     Json nodes = Json::array();
     for (const std::string& node : move.nodes) nodes.push_back(node_name(node));
     list.push_back({{"label", move.label},
@@ -138,11 +111,10 @@ http::Response Api::labels(const Call& call) {
   return answered(Result<Json>(Json{{"moves", std::move(list)}}));
 }
 
-http::Response Api::fit(const Call& call) {
-  auto request = request_from<v1::FitModelRequest>(call.request);
-  if (!request) return refused(request.problem());
-  request->set_model(call.model());
-  return answered(fit_model(core_.coordinator, *request, call.caller.name));
+Answer<http::Response> Api::fit(const Call& call) {
+  STRIPLINE_ASSIGN_OR_RETURN(auto request, request_from<v1::FitModelRequest>(call.request));
+  request.set_model(call.model());
+  return answered(fit_model(core_.coordinator, request, call.caller.name));
 }
 
 }  // namespace stripline::server

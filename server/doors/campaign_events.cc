@@ -25,8 +25,7 @@ Result<std::string> text_of(const v1::CampaignEvent& event) {
 }
 
 std::string message(const std::string& event, const std::string& data) {
-  return "event: " + event +
-         "\ndata: " + Json(data).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n\n";
+  return "event: " + event + "\ndata: " + dumped(Json(data)) + "\n\n";
 }
 
 }  // namespace

@@ -221,7 +221,7 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
       series["assignment"] = run_name(batch.run);
       series["fence"] = batch.fence;
       series["orphan"] = batch.orphan;
-      lines_ += series.dump(-1, ' ', false, Json::error_handler_t::replace);
+      lines_ += dumped(series);
       lines_ += '\n';
     }
     return {};

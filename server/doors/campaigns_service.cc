@@ -1,4 +1,5 @@
-// Campaigns: the unary calls. The streams are in campaign_streams.cc.
+// Campaigns: what begins streams (campaign_streams.h), and a comparison, which is worked out in the
+// pool for long reads. The table of calls has the rest.
 #include <atomic>
 #include <cstddef>
 #include <string>
@@ -9,7 +10,6 @@
 #include "server/clock.h"
 #include "server/core/actions.h"
 #include "server/core/reads.h"
-#include "server/core/wire.h"
 #include "server/doors/campaign_streams.h"
 #include "server/doors/grpc_access.h"
 #include "server/doors/rpc_status.h"
@@ -23,36 +23,22 @@ namespace {
 
 constexpr size_t kMostWatchers = 4096;
 
-class CampaignsService final : public v1::Campaigns::CallbackService {
+using Generated = v1::Campaigns;
+using CampaignsTable = TableService<
+    Generated::WithCallbackMethod_CompareCampaigns<Generated::WithCallbackMethod_WatchCampaign<
+        Generated::WithCallbackMethod_ExportSamples<Generated::WithCallbackMethod_ExportPlan<
+            Generated::WithCallbackMethod_ImportResults<Generated::Service>>>>>>;
+
+class CampaignsService final : public CampaignsTable {
  public:
   CampaignsService(const Core& core, WatchHub& hub, CallLimits& limits, ReadingPool& reading,
                    RunResults& results)
-      : core_(core), hub_(hub), limits_(limits), reading_(reading), results_(results) {}
-
-  Unary* CreateCampaign(GrpcContext* context, const v1::CreateCampaignRequest* request,
-                        v1::Campaign* response) override {
-    const std::string payer = payer_of(*context, core_.access);
-    if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
-    // It is what operators are here for: charged as a call, not by the time that planning takes.
-    limits_.charge(payer, kPlanCost_s);
-    return answer(context, core_, create_campaign, request, response);
-  }
-
-  Unary* GetCampaign(GrpcContext* context, const v1::GetCampaignRequest* request,
-                     v1::Campaign* response) override {
-    return answer(context, core_, get_campaign, request, response);
-  }
-
-  Unary* CancelCampaign(GrpcContext* context, const v1::CancelCampaignRequest* request,
-                        v1::Campaign* response) override {
-    return answer(context, core_, cancel_campaign, request, response);
-  }
-
-  Unary* EstimateCampaign(GrpcContext* context, const v1::EstimateCampaignRequest* request,
-                          v1::CampaignEstimate* response) override {
-    return answer_charged(context, core_, limits_, kPlanCost_s, estimate_campaign, request,
-                          response);
-  }
+      : CampaignsTable(Generated::service_full_name(), core, limits),
+        core_(core),
+        hub_(hub),
+        limits_(limits),
+        reading_(reading),
+        results_(results) {}
 
   Unary* CompareCampaigns(GrpcContext* context, const v1::CompareCampaignsRequest* request,
                           v1::CompareCampaignsResponse* response) override {
@@ -74,41 +60,6 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
       reactor->Finish(rpc_status(*refusal));
     }
     return reactor;
-  }
-
-  Unary* PauseCampaign(GrpcContext* context, const v1::PauseCampaignRequest* request,
-                       v1::Campaign* response) override {
-    return answer(context, core_, pause_campaign, request, response);
-  }
-
-  Unary* ResumeCampaign(GrpcContext* context, const v1::ResumeCampaignRequest* request,
-                        v1::Campaign* response) override {
-    return answer(context, core_, resume_campaign, request, response);
-  }
-
-  Unary* RetryCampaign(GrpcContext* context, const v1::RetryCampaignRequest* request,
-                       v1::Campaign* response) override {
-    return answer(context, core_, retry_campaign, request, response);
-  }
-
-  Unary* LabelCampaign(GrpcContext* context, const v1::LabelCampaignRequest* request,
-                       v1::Campaign* response) override {
-    return answer(context, core_, label_campaign, request, response);
-  }
-
-  Unary* DeleteCampaign(GrpcContext* context, const v1::DeleteCampaignRequest* request,
-                        v1::DeleteCampaignResponse* response) override {
-    return answer(context, core_, delete_campaign, request, response);
-  }
-
-  Unary* ListCampaigns(GrpcContext* context, const v1::ListCampaignsRequest* request,
-                       v1::ListCampaignsResponse* response) override {
-    return answer_charged(context, core_, limits_, kCallCost_s, list_campaigns, request, response);
-  }
-
-  Unary* ListPoints(GrpcContext* context, const v1::ListPointsRequest* request,
-                    v1::ListPointsResponse* response) override {
-    return answer_charged(context, core_, limits_, kCallCost_s, list_points, request, response);
   }
 
   grpc::ServerWriteReactor<v1::CampaignEvent>* WatchCampaign(

@@ -14,10 +14,7 @@ class CampaignsServiceTest : public ServiceTest {
   // A campaign that ended in a model, on a server that has stopped. Returns its name.
   std::string finish_a_campaign_and_stop() {
     start_agents();
-    v1::CampaignSpec spec;
-    spec.set_fabric("tcp");
-    spec.set_runs(6);
-    std::string name = created(spec).name();
+    std::string name = created(model_spec(6)).name();
     EXPECT_EQ(watch(name).back().campaign().state(), v1::Campaign::SUCCEEDED);
     agents_.clear();
     server_.reset();
@@ -50,8 +47,7 @@ double relative_error(const std::optional<model::Parameter>& parameter, double t
 
 TEST_F(CampaignsServiceTest, ACampaignEndsInAModelThatDescribesTheMachine) {
   start_agents();
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
+  v1::CampaignSpec spec = model_spec();
   spec.set_seed(7);
   const v1::Campaign campaign = created(spec);
   EXPECT_EQ(campaign.name(), "campaigns/c1");
@@ -123,11 +119,8 @@ TEST_F(CampaignsServiceTest, ACampaignEndsInAModelThatDescribesTheMachine) {
 
 TEST_F(CampaignsServiceTest, VersionsCountUpAndPagesContinue) {
   start_agents();
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  spec.set_runs(6);
   for (int i = 1; i <= 2; ++i) {
-    const auto events = watch(created(spec).name());
+    const auto events = watch(created(model_spec(6)).name());
     ASSERT_EQ(events.back().campaign().state(), v1::Campaign::SUCCEEDED) << events.back().message();
   }
   v1::ListModelVersionsRequest request;
@@ -258,8 +251,7 @@ TEST_F(CampaignsServiceTest, RequestIdsMakeCreationIdempotent) {
 
 TEST_F(CampaignsServiceTest, ValidatingCreatesNothing) {
   start_agents();
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
+  v1::CampaignSpec spec = model_spec();
   spec.add_same_node("cma");
   v1::Campaign plan;
   ASSERT_TRUE(create(spec, plan, "", true).ok());
@@ -445,10 +437,7 @@ TEST_F(CampaignsServiceTest, AFitThatFailsFailsTheCampaign) {
   };
   start();
   start_agents();
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  spec.set_runs(6);
-  const v1::Campaign end = watch(created(spec).name()).back().campaign();
+  const v1::Campaign end = watch(created(model_spec(6)).name()).back().campaign();
   EXPECT_EQ(end.state(), v1::Campaign::FAILED);
   EXPECT_NE(end.message().find("no model could be fitted: not enough in"), std::string::npos)
       << end.message();
@@ -463,9 +452,7 @@ TEST_F(CampaignsServiceTest, AFitThatComesToNoAnswerIsMadeOnceMore) {
   };
   start();
   start_agents();
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  const v1::Campaign end = watch(created(spec).name()).back().campaign();
+  const v1::Campaign end = watch(created(model_spec()).name()).back().campaign();
   EXPECT_EQ(end.state(), v1::Campaign::SUCCEEDED) << end.message();
   EXPECT_EQ(fits, 2);
 }
@@ -504,10 +491,7 @@ TEST_F(CampaignsServiceTest, ARestartedServerResumesTheCampaign) {
   agents_.push_back(std::make_unique<AutoAgent>(address_, "a", slow));
   agents_.push_back(std::make_unique<AutoAgent>(address_, "b", slow));
   ASSERT_TRUE(connected({"a", "b"}));
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  spec.set_runs(6);
-  const std::string name = created(spec).name();
+  const std::string name = created(model_spec(6)).name();
   ASSERT_TRUE(eventually([&] { return get(name).runs_done() >= 2; }));
   server_.reset();
   start();
@@ -539,10 +523,7 @@ TEST_F(CampaignsServiceTest, AFittingCampaignIsFittedAfterARestart) {
   };
   start();
   start_agents();
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  spec.set_runs(6);
-  const std::string name = created(spec).name();
+  const std::string name = created(model_spec(6)).name();
   ASSERT_TRUE(eventually([&] { return server_fitted_.load(); }));
   agents_.clear();
   server_.reset();
@@ -563,10 +544,7 @@ TEST_F(CampaignsServiceTest, AModelThatCannotBeStoredIsStoredWhenThatIsPossibleA
   };
   start();
   start_agents();
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  spec.set_runs(6);
-  const v1::Campaign campaign = created(spec);
+  const v1::Campaign campaign = created(model_spec(6));
   Saboteur saboteur(options_.data_dir);
   ASSERT_TRUE(eventually([&] { return get(campaign.name()).runs_done() >= 1; }));
   saboteur.run("ALTER TABLE model_versions RENAME TO away");
@@ -606,9 +584,7 @@ TEST_F(CampaignsServiceTest, TwoNetworksDoNotMakeAModel) {
   const AutoAgent a(address_, "a");
   const AutoAgent b(address_, "b", other);
   ASSERT_TRUE(connected({"a", "b"}));
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  const v1::Campaign end = watch(created(spec).name()).back().campaign();
+  const v1::Campaign end = watch(created(model_spec()).name()).back().campaign();
   EXPECT_EQ(end.state(), v1::Campaign::FAILED);
   EXPECT_NE(
       end.message().find("fabric.provider was 'other' on nodes/b in run 1 and 'synthetic' on"),

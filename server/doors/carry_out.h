@@ -9,6 +9,7 @@
 #include <google/protobuf/message.h>
 
 #include "server/doors/core.h"
+#include "server/problem.h"
 #include "server/security/access.h"
 
 namespace stripline::server {
@@ -29,11 +30,12 @@ struct Asked {
   explicit operator const std::string&() const { return caller.name; }
 };
 
-/// True if a function with these parameters needs to know who calls.
-template <typename... Parameters>
-inline constexpr bool kAsksWho = (... ||
-                                  (std::is_same_v<std::remove_cvref_t<Parameters>, Caller> ||
-                                   std::is_same_v<std::remove_cvref_t<Parameters>, std::string>));
+/// True if such a function needs to know who calls.
+template <typename Returned, typename... Parameters>
+constexpr bool asks_who(Returned (*)(Parameters...)) {
+  return (... || (std::is_same_v<std::remove_cvref_t<Parameters>, Caller> ||
+                  std::is_same_v<std::remove_cvref_t<Parameters>, std::string>));
+}
 
 template <typename Returned, typename... Parameters, typename Request>
 Returned carry_out(Returned (*call)(Parameters...), const Core& core, const Request& request,
@@ -57,10 +59,17 @@ constexpr auto request_among() {
 template <typename Returned, typename... Parameters>
 auto request_of(Returned (*)(Parameters...)) -> decltype(request_among<Parameters...>());
 
+template <typename Response, typename... Parameters>
+auto response_of(Answer<Response> (*)(Parameters...)) -> std::type_identity<Response>;
+
 }  // namespace carry_out_detail
 
 /// The message that such a function is asked by.
 template <auto kCall>
 using RequestOf = typename decltype(carry_out_detail::request_of(kCall))::type;
+
+/// The message that it answers.
+template <auto kCall>
+using ResponseOf = typename decltype(carry_out_detail::response_of(kCall))::type;
 
 }  // namespace stripline::server

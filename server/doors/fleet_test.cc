@@ -75,7 +75,7 @@ TEST_F(FleetTest, ACordonedNodeGetsNoRuns) {
   for (const auto& event : events) {
     EXPECT_EQ(event.message().find("nodes/b"), std::string::npos) << event.message();
   }
-  EXPECT_FALSE(uncordon("nodes/nobody").ok());
+  EXPECT_FALSE(uncordon("nodes/unknown").ok());
   ASSERT_TRUE(uncordon("nodes/b").ok());
   EXPECT_FALSE(node("nodes/b").has_hold());
 }
@@ -132,6 +132,35 @@ TEST_F(FleetTest, AnAgentThatLeavesIsNotToBlame) {
   const auto events = watch(name);
   EXPECT_TRUE(was_said(events, "nodes/a stopped it: its job ends; it is measured again"));
   EXPECT_FALSE(was_said(events, "attempt"));
+}
+
+TEST_F(FleetTest, ANodeThatInstallsSettingsGetsNoRunUntilItHasDoneSo) {
+  v1::Hello hello = test_hello("b");
+  hello.set_installing(true);
+  AgentClient b(address_, hello);
+  add("a");
+  ASSERT_TRUE(connected({"a", "b"}));
+  EXPECT_EQ(node_state("nodes/b"), v1::Node::BUSY);
+  EXPECT_EQ(node("nodes/b").assignment(), "") << "by which pages distinguish it from measuring";
+  ASSERT_TRUE(eventually([&] {
+    b.heartbeat();
+    return node_state("nodes/b") == v1::Node::IDLE;
+  }));
+  v1::AgentMessage installing;
+  installing.mutable_heartbeat()->set_installing(true);
+  ASSERT_TRUE(eventually([&] {
+    b.send(installing);
+    return node_state("nodes/b") == v1::Node::BUSY;
+  }));
+  const std::string name = created(small_spec()).name();
+  ASSERT_TRUE(eventually([&] {
+    b.send(installing);
+    return get(name).message().find("waits for free nodes") != std::string::npos;
+  }));
+  b.heartbeat();
+  EXPECT_TRUE(b.receive(v1::ServerMessage::kAssignment));
+  v1::Campaign campaign;
+  EXPECT_TRUE(cancel(name, campaign).ok());
 }
 
 TEST_F(FleetTest, HoldsOutliveTheServer) {

@@ -11,6 +11,7 @@
 #include <grpcpp/security/tls_certificate_provider.h>
 #include <grpcpp/security/tls_credentials_options.h>
 
+#include "proto/methods.h"
 #include "server/clock.h"
 #include "server/doors/rpc_status.h"
 #include "server/security/call_limits.h"
@@ -115,7 +116,7 @@ std::map<std::string, Role> method_roles() {
       for (int m = 0; m < file->service(s)->method_count(); ++m) {
         const auto& method = *file->service(s)->method(m);
         const auto role = role_from(method.options().GetExtension(v1::role));
-        if (role) roles["/" + file->service(s)->full_name() + "/" + method.name()] = *role;
+        if (role) roles[path_of(method)] = *role;
       }
     }
   }

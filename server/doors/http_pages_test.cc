@@ -21,9 +21,7 @@ class HttpPagesTest : public HttpServiceTest {
     const AutoAgent a(address_, "a");
     const AutoAgent b(address_, "b");
     ASSERT_TRUE(connected({"a", "b"}));
-    v1::CampaignSpec spec;
-    spec.set_fabric("tcp");
-    watch(created(spec).name());
+    watch(created(model_spec()).name());
   }
 };
 

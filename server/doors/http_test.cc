@@ -46,9 +46,7 @@ class HttpTest : public HttpServiceTest {
     const AutoAgent a(address_, "a");
     const AutoAgent b(address_, "b");
     ASSERT_TRUE(connected({"a", "b"}));
-    v1::CampaignSpec spec;
-    spec.set_fabric("tcp");
-    const auto campaign = created(spec);
+    const auto campaign = created(model_spec());
     ASSERT_EQ(watch(campaign.name()).back().campaign().model_version(), "models/tcp/versions/1");
   }
 };
@@ -259,7 +257,7 @@ TEST_F(HttpTest, VersionsAreLabelledAndTakenBack) {
   EXPECT_EQ(reason_of(post(version + "/validate", R"({"campaigns": ["campaigns/c1"]})")),
             "INVALID_FIELD")
       << "it was fitted to this one";
-  EXPECT_EQ(reason_of(post(version + "/withdraw")), "INVALID_FIELD") << "nobody says why";
+  EXPECT_EQ(reason_of(post(version + "/withdraw")), "INVALID_FIELD") << "no reason is given";
   const auto withdrawn = post(version + "/withdraw", R"({"reason": "another switch"})");
   EXPECT_EQ(Json::parse(withdrawn->body).at("state"), "DEPRECATED") << withdrawn->body;
   const std::string why = json(version + "/gate").at("stable");
@@ -276,8 +274,7 @@ TEST_F(HttpTest, ChecksAreToldWithTheirSentinels) {
   const AutoAgent a(address_, "a");
   const AutoAgent b(address_, "b");
   ASSERT_TRUE(connected({"a", "b"}));
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
+  v1::CampaignSpec spec = model_spec();
   spec.add_experiments("micro.latency");
   spec.set_runs(2);
   const std::string campaign = created(spec).name();
@@ -525,9 +522,7 @@ TEST_F(HttpTest, ACallerHasAsManyStreamsAsHeMay) {
   const AutoAgent a(address_, "a", slow);
   const AutoAgent b(address_, "b", slow);
   ASSERT_TRUE(connected({"a", "b"}));
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  const std::string campaign = created(spec).name();
+  const std::string campaign = created(model_spec()).name();
   std::atomic<int> open = 0;
   std::vector<std::unique_ptr<httplib::Client>> clients;
   std::vector<std::thread> readers;
@@ -556,9 +551,7 @@ TEST_F(HttpTest, AServerThatStopsEndsItsStreams) {
   const AutoAgent a(address_, "a", slow);
   const AutoAgent b(address_, "b", slow);
   ASSERT_TRUE(connected({"a", "b"}));
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  const auto campaign = created(spec);
+  const auto campaign = created(model_spec());
   std::string text;
   std::atomic<bool> began = false;
   std::thread reader([&] {

@@ -14,9 +14,7 @@ std::string ListenAddress::text() const {
 
 bool ListenAddress::is_loopback() const {
   in_addr v4{};
-  if (inet_pton(AF_INET, host.c_str(), &v4) == 1) {
-    return ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
-  }
+  if (inet_pton(AF_INET, host.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
   in6_addr v6{};
   if (inet_pton(AF_INET6, host.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6);
   return host == "localhost";

@@ -1,30 +1,23 @@
+// Models: the stream of a model file. The table of calls has the rest.
 #include <algorithm>
 #include <optional>
 #include <string>
 
 #include <grpcpp/grpcpp.h>
 
-#include "server/core/models/feedback.h"
-#include "server/core/models/heed_losses.h"
-#include "server/core/models/model_actions.h"
 #include "server/core/models/model_verdict.h"
-#include "server/core/operations/operations.h"
 #include "server/core/reads.h"
 #include "server/core/wire.h"
-#include "server/doors/grpc_access.h"
 #include "server/doors/reactor_step.h"
 #include "server/doors/rpc_status.h"
 #include "server/doors/services.h"
 #include "server/doors/unary.h"
-#include "server/security/call_limits.h"
 #include "stripline/v1/models.grpc.pb.h"
 
 namespace stripline::server {
 namespace {
 
 constexpr size_t kChunkBytes = size_t{256} << 10;
-// Each report is written to the disk and displaces an older one: one a second.
-constexpr double kReportCost_s = 0.5;
 
 // A caller that asks for a model, and not for a version, is not to get one that failed.
 std::optional<Problem> failed_validation(const ModelVersionRecord& version,
@@ -96,83 +89,13 @@ class FetchReactor final : public grpc::ServerWriteReactor<v1::ModelChunk> {
   v1::ModelChunk chunk_;
 };
 
-class ModelsService final : public v1::Models::CallbackService {
+using ModelsTable =
+    TableService<v1::Models::WithCallbackMethod_FetchModelVersion<v1::Models::Service>>;
+
+class ModelsService final : public ModelsTable {
  public:
-  ModelsService(const Core& core, CallLimits& limits) : core_(core), limits_(limits) {}
-
-  Unary* ListModels(GrpcContext* context, const v1::ListModelsRequest* request,
-                    v1::ListModelsResponse* response) override {
-    return answer(context, core_, list_models, request, response);
-  }
-
-  Unary* GetModel(GrpcContext* context, const v1::GetModelRequest* request,
-                  v1::Model* response) override {
-    return answer(context, core_, get_model, request, response);
-  }
-
-  Unary* ListModelVersions(GrpcContext* context, const v1::ListModelVersionsRequest* request,
-                           v1::ListModelVersionsResponse* response) override {
-    return answer(context, core_, list_model_versions, request, response);
-  }
-
-  Unary* GetModelVersion(GrpcContext* context, const v1::GetModelVersionRequest* request,
-                         v1::ModelVersion* response) override {
-    return finish(context, find_version(core_.store, request->name()), response);
-  }
-
-  Unary* WithdrawModelVersion(GrpcContext* context, const v1::WithdrawModelVersionRequest* request,
-                              v1::ModelVersion* response) override {
-    return answer(context, core_, withdraw_model, request, response);
-  }
-
-  Unary* ValidateModelVersion(GrpcContext* context, const v1::ValidateModelVersionRequest* request,
-                              v1::ModelVersion* response) override {
-    return answer(context, core_, validate_model, request, response);
-  }
-
-  Unary* CheckModelVersion(GrpcContext* context, const v1::CheckModelVersionRequest* request,
-                           v1::ModelVersion* response) override {
-    return answer(context, core_, check_model, request, response);
-  }
-
-  Unary* PromoteModelVersion(GrpcContext* context, const v1::PromoteModelVersionRequest* request,
-                             v1::ModelVersion* response) override {
-    return answer(context, core_, promote_model, request, response);
-  }
-
-  Unary* RollbackModelLabel(GrpcContext* context, const v1::RollbackModelLabelRequest* request,
-                            v1::ModelVersion* response) override {
-    return answer(context, core_, rollback_label, request, response);
-  }
-
-  Unary* ImportModelVersion(GrpcContext* context, const v1::ImportModelVersionRequest* request,
-                            v1::ModelVersion* response) override {
-    return answer(context, core_, import_model, request, response);
-  }
-
-  Unary* FitModel(GrpcContext* context, const v1::FitModelRequest* request,
-                  v1::Operation* response) override {
-    return answer(context, core_, fit_model, request, response);
-  }
-
-  Unary* ListFeedback(GrpcContext* context, const v1::ListFeedbackRequest* request,
-                      v1::ListFeedbackResponse* response) override {
-    return answer_charged(context, core_, limits_, kTableCost_s, list_feedback, request, response);
-  }
-
-  Unary* SendFeedback(GrpcContext* context, const v1::SendFeedbackRequest* request,
-                      v1::SendFeedbackResponse* response) override {
-    const std::string payer = payer_of(*context, core_.access);
-    if (const auto problem = limits_.refusal(payer)) return finish(context, rpc_status(*problem));
-    const MeteredCall metered(limits_, payer, kReportCost_s);
-    const auto version =
-        take_feedback(core_.store, request->content(), caller_of(*context, core_.access).name);
-    if (!version) return finish(context, rpc_status(version.problem()));
-    const auto heeded = heed_losses(core_.coordinator, core_.store, *version);
-    if (!heeded) return finish(context, rpc_status(heeded.problem()));
-    response->set_version(version_name(*version));
-    return finish(context, grpc::Status::OK);
-  }
+  ModelsService(const Core& core, CallLimits& limits)
+      : ModelsTable(v1::Models::service_full_name(), core, limits), core_(core) {}
 
   grpc::ServerWriteReactor<v1::ModelChunk>* FetchModelVersion(
       GrpcContext* /*context*/, const v1::FetchModelVersionRequest* request) override {
@@ -181,7 +104,6 @@ class ModelsService final : public v1::Models::CallbackService {
 
  private:
   const Core core_;
-  CallLimits& limits_;
 };
 
 }  // namespace

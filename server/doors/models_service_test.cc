@@ -31,9 +31,7 @@ TEST_F(ModelsServiceTest, ListsOfReportsAreCounted) {
 // Each is written to the disk, and displaces an older one.
 TEST_F(ModelsServiceTest, ReportsOfANodeBeyondOneASecondAreDropped) {
   start_agents();
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  const v1::Campaign end = watch(created(spec).name()).back().campaign();
+  const v1::Campaign end = watch(created(model_spec()).name()).back().campaign();
   ASSERT_EQ(end.state(), v1::Campaign::SUCCEEDED) << end.message();
   v1::GetModelVersionRequest request;
   request.set_name(end.model_version());

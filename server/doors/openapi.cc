@@ -114,7 +114,7 @@ class Schemas {
 };
 
 const google::protobuf::MethodDescriptor* method_of(const Route& route) {
-  std::string name = std::string(route.method).substr(1);
+  std::string name = route.method.substr(1);
   std::ranges::replace(name, '/', '.');
   return DescriptorPool::generated_pool()->FindMethodByName(name);
 }

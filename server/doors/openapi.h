@@ -18,8 +18,8 @@ struct Route {
   const char* path = "";  ///< below /api/v1/; "{node}" stands for one name
   /// What generated clients call it: camelCase, no other route's, and of this API for good.
   const char* operation = "";
-  const char* method = "";  ///< of stripline.v1, whose role is asked: "/stripline.v1.Fleet/GetNode"
-  const char* about = "";   ///< one sentence
+  std::string method;      ///< of stripline.v1, whose role is asked: "/stripline.v1.Fleet/GetNode"
+  const char* about = "";  ///< one sentence
   /// The type that is answered: empty for the method's message, else of JSON that docs/http.md
   /// explains, or "text/event-stream".
   const char* other_type = "";

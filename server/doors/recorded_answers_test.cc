@@ -138,9 +138,7 @@ Json normal(const Json& json, std::string_view key = "") {
   return members;
 }
 
-std::string line_of(const Json& json) {
-  return normal(json).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string line_of(const Json& json) { return dumped(normal(json)); }
 
 std::string json_of(const google::protobuf::Message& message) { return *json_text(message); }
 

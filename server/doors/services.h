@@ -1,6 +1,5 @@
 // The gRPC services of stripline.v1 over the coordinator, the store, the hub, limits and the pool
-// for long reads, which must outlive them. Each answers what proto/stripline/v1 says; this folder's
-// other headers know no gRPC.
+// for long reads, which must outlive them. Each answers what proto/stripline/v1 says.
 #pragma once
 
 #include <array>
@@ -37,8 +36,8 @@ std::unique_ptr<grpc::Service> make_campaigns_service(const Core& core, WatchHub
                                                       CallLimits& limits, ReadingPool& reading,
                                                       RunResults& results);
 std::unique_ptr<grpc::Service> make_models_service(const Core& core, CallLimits& limits);
-std::unique_ptr<grpc::Service> make_operations_service(const Core& core);
+std::unique_ptr<grpc::Service> make_operations_service(const Core& core, CallLimits& limits);
 std::unique_ptr<grpc::Service> make_fleet_service(const Core& core, CallLimits& limits);
-std::unique_ptr<grpc::Service> make_admin_service(const Core& core);
+std::unique_ptr<grpc::Service> make_admin_service(const Core& core, CallLimits& limits);
 
 }  // namespace stripline::server

@@ -1,12 +1,16 @@
-// How unary calls of gRPC services are carried out, and how they end.
+// How gRPC carries out the unary calls of the table (calls.cc).
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
-#include <type_traits>
+#include <utility>
+#include <vector>
 
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
 
-#include "server/core/wire.h"
+#include "server/doors/api.h"
 #include "server/doors/carry_out.h"
 #include "server/doors/grpc_access.h"
 #include "server/doors/rpc_status.h"
@@ -16,6 +20,7 @@ namespace stripline::server {
 
 using GrpcContext = grpc::CallbackServerContext;
 using Unary = grpc::ServerUnaryReactor;
+using UnaryHandler = std::unique_ptr<grpc::internal::MethodHandler>;
 
 /// Ends the call with this status. Returns what the method has to return.
 inline Unary* finish(GrpcContext* context, const grpc::Status& status) {
@@ -24,41 +29,49 @@ inline Unary* finish(GrpcContext* context, const grpc::Status& status) {
   return reactor;
 }
 
-/// Ends a call whose response says nothing: OK, or the status of the problem.
-inline Unary* finish(GrpcContext* context, const Answer<bool>& done) {
-  return finish(context, done ? grpc::Status::OK : rpc_status(done.problem()));
+/// Charges the caller, from now until `metered` is destroyed where time is charged. Problems:
+/// nothing is left of what the caller may take.
+std::optional<Problem> begin_charge(const GrpcContext& context, const Core& core,
+                                    CallLimits& limits, const GrpcCharge& charge,
+                                    std::optional<MeteredCall>& metered);
+
+/// The handler of a method that a function of the core carries out (carry_out.h). `core` and
+/// `limits` must outlive it.
+template <auto kCall>
+UnaryHandler unary_handler(const Core& core, CallLimits& limits, const GrpcCharge& charge) {
+  using Request = RequestOf<kCall>;
+  using Response = ResponseOf<kCall>;
+  const auto carry = [core, &limits, charge](GrpcContext* context, const Request* request,
+                                             Response* response) -> Unary* {
+    std::optional<MeteredCall> metered;
+    if (const auto refusal = begin_charge(*context, core, limits, charge, metered)) {
+      return finish(context, rpc_status(*refusal));
+    }
+    const Caller caller = asks_who(kCall) ? caller_of(*context, core.access) : Caller{};
+    auto answer = carry_out(kCall, core, *request, caller);
+    if (!answer) return finish(context, rpc_status(answer.problem()));
+    *response = std::move(*answer);
+    return finish(context, grpc::Status::OK);
+  };
+  // What gRPC's generated services hand to their base class, too.
+  return std::make_unique<grpc::internal::CallbackUnaryHandler<Request, Response>>(carry);
 }
 
-/// Ends the call with the answer in `response`, in its wire form, or with the status of its
-/// problem.
-template <typename Value, typename Message>
-Unary* finish(GrpcContext* context, const Answer<Value>& answer, Message* response) {
-  if (!answer) return finish(context, rpc_status(answer.problem()));
-  if constexpr (std::is_same_v<Value, Message>) {
-    *response = *answer;
-  } else {
-    *response = to_wire(*answer);
+/// The handlers of a service's methods that the table has, with the places of these in the service
+/// ("stripline.v1.Fleet").
+std::vector<std::pair<int, UnaryHandler>> unary_handlers(const std::string& service,
+                                                         const Core& core, CallLimits& limits);
+
+/// A service whose methods are those of the table, and those that `Base` has by gRPC's
+/// WithCallbackMethod_NAME: streams, and unary calls that do more than a function of the core.
+template <typename Base>
+class TableService : public Base {
+ public:
+  TableService(const std::string& service, const Core& core, CallLimits& limits) {
+    for (auto& [place, handler] : unary_handlers(service, core, limits)) {
+      this->MarkMethodCallback(place, handler.release());
+    }
   }
-  return finish(context, grpc::Status::OK);
-}
-
-/// Carries out a call by a function of the core (carry_out.h), and ends it.
-template <typename Returned, typename... Parameters, typename Request, typename Response>
-Unary* answer(GrpcContext* context, const Core& core, Returned (*call)(Parameters...),
-              const Request* request, Response* response) {
-  const Caller caller = kAsksWho<Parameters...> ? caller_of(*context, core.access) : Caller{};
-  return finish(context, carry_out(call, core, *request, caller), response);
-}
-
-/// The same of a call whose caller is charged for what it takes, but `least_s` at least; it is
-/// refused where nothing is left of what the caller may take.
-template <typename Call, typename Request, typename Response>
-Unary* answer_charged(GrpcContext* context, const Core& core, CallLimits& limits, double least_s,
-                      Call* call, const Request* request, Response* response) {
-  const std::string payer = payer_of(*context, core.access);
-  if (const auto refusal = limits.refusal(payer)) return finish(context, rpc_status(*refusal));
-  const MeteredCall metered(limits, payer, least_s);
-  return answer(context, core, call, request, response);
-}
+};
 
 }  // namespace stripline::server

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <future>
 #include <map>
-#include <set>
 #include <sstream>
 #include <sys/socket.h>
 #include <sys/time.h>

@@ -246,8 +246,7 @@ Answer<NewToken> Access::create_token(const Caller& actor, Role role, const std:
   auto made = new_token({role, subject, valid_s, count}, authority_->sha256(), now_unix_s);
   if (!made) return made.problem();
   const std::lock_guard lock(*mutex_);
-  const Status stored = store_->apply(changes_for(*made, actor.name));
-  if (!stored.ok()) return stored.error();
+  STRIPLINE_RETURN_IF_ERROR(store_->apply(changes_for(*made, actor.name)));
   tokens_[made->record.secret_sha256] = made->record;
   return made;
 }

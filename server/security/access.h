@@ -31,7 +31,7 @@ enum class Voucher { none, token, session };
 /// The identity of a caller.
 struct Caller {
   /// "users/alice", "users/oidc:alice", "nodes/a": what the audit trail calls him
-  std::string name = "nobody";
+  std::string name = "unknown caller";
   Role role = Role::nobody;  ///< a user's
   bool is_agent = false;
   std::string node;               ///< an agent's, without "nodes/"; empty: whichever he says

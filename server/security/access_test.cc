@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/pki/token.h"
+#include "base/testing/assert_ok.h"
 #include "base/testing/processes.h"
 #include "server/doors/rpc_status.h"
 #include "server/process/add_token.h"
@@ -18,14 +19,11 @@ constexpr double kDay_s = 86400;
 class AccessTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto store = open_sqlite_store(folder_ / "stripline.db");
-    ASSERT_TRUE(store.ok()) << store.error().message();
-    store_ = std::move(*store);
-    auto authority = Authority::create(folder_.path(), {"head"}, kNow);
-    ASSERT_TRUE(authority.ok()) << authority.error().message();
-    auto access = Access::with_authority(*store_, std::move(*authority));
-    ASSERT_TRUE(access.ok()) << access.error().message();
-    access_.emplace(std::move(*access));
+    ASSERT_OK_AND_ASSIGN(auto store, open_sqlite_store(folder_ / "stripline.db"));
+    store_ = std::move(store);
+    ASSERT_OK_AND_ASSIGN(auto authority, Authority::create(folder_.path(), {"head"}, kNow));
+    ASSERT_OK_AND_ASSIGN(auto access, Access::with_authority(*store_, std::move(authority)));
+    access_.emplace(std::move(access));
   }
 
   static std::string request() { return *pki::make_request(*pki::PrivateKey::generate()); }
@@ -159,14 +157,14 @@ TEST_F(AccessTest, TheLastAdministratorCannotBeShutOut) {
 
 // It lets the owner of the folder in: the server that uses the database learns of it by itself.
 TEST_F(AccessTest, ATokenThatTheOwnerAddsIsAcceptedAtOnce) {
-  const auto added = add_token(folder_.path(), {}, {Role::admin, "alice"}, kNow);
-  ASSERT_TRUE(added.ok()) << added.error().message();
-  const auto secret = pki::parse_token(added->text)->secret;
+  ASSERT_OK_AND_ASSIGN(const auto added,
+                       add_token(folder_.path(), {}, {Role::admin, "alice"}, kNow));
+  const auto secret = pki::parse_token(added.text)->secret;
   const auto caller = access_->identify({secret, ""}, kNow);
   ASSERT_TRUE(caller.ok()) << caller.problem().message;
   EXPECT_EQ(caller->name, "users/alice");
   EXPECT_EQ(caller->role, Role::admin);
-  EXPECT_EQ(caller->token_until_unix_s, added->record.expires_unix_s);
+  EXPECT_EQ(caller->token_until_unix_s, added.record.expires_unix_s);
   const AuditRecord entry = store_->audit(0, 1)->front();
   EXPECT_TRUE(entry.actor.starts_with("local/")) << entry.actor;
   EXPECT_EQ(entry.action, "create token for admin alice");

@@ -1,7 +1,6 @@
 #include "server/security/authority.h"
 
 #include <system_error>
-#include <utility>
 
 #include "base/pki/secret_file.h"
 #include "base/rfc3339.h"

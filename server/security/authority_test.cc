@@ -1,6 +1,5 @@
 #include "server/security/authority.h"
 
-#include <fstream>
 #include <sys/stat.h>
 
 #include <gtest/gtest.h>

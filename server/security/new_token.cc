@@ -43,10 +43,10 @@ Answer<NewToken> new_token(const TokenOrder& order, const std::string& authority
   if (!(wanted_s >= 1 && wanted_s <= kMaxValid_s)) {
     return invalid_field("valid_s", "1 second to 3650 days are possible");
   }
-  const auto token =
-      pki::make_token(is_agent ? pki::Token::Kind::node : pki::Token::Kind::user, authority_sha256);
-  if (!token.ok()) return token.error();
-  TokenRecord record{pki::secret_sha256(token->secret),
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const auto token, pki::make_token(is_agent ? pki::Token::Kind::node : pki::Token::Kind::user,
+                                        authority_sha256));
+  TokenRecord record{pki::secret_sha256(token.secret),
                      order.role,
                      order.subject,
                      now_unix_s,
@@ -54,7 +54,7 @@ Answer<NewToken> new_token(const TokenOrder& order, const std::string& authority
                      0,
                      "",
                      std::max(order.count, 1U)};
-  return NewToken{std::move(record), token->text()};
+  return NewToken{std::move(record), token.text()};
 }
 
 Changes changes_for(const NewToken& token, const std::string& actor) {

@@ -136,12 +136,11 @@ Answer<VouchedFor> People::by_token(const std::string& token, double now_unix_s)
       return with_role(found->second, hash);
     }
   }
-  auto person = verified(token, now_unix_s);
-  if (!person) return person.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(auto person, verified(token, now_unix_s));
   const std::lock_guard lock(mutex_);
   if (seen_.size() >= kMostSeen) seen_.clear();
-  if (seen_with_ == facts) seen_.insert_or_assign(hash, *person);
-  return with_role(*person, hash);
+  if (seen_with_ == facts) seen_.insert_or_assign(hash, person);
+  return with_role(person, hash);
 }
 
 Answer<VouchedFor> People::by_session(const std::string& secret, double now_unix_s) const {
@@ -157,18 +156,15 @@ bool People::has_session(const std::string& secret_sha256, double now_unix_s) co
 
 Answer<std::string> People::open_session(const std::string& id_token, const std::string& nonce,
                                          double now_unix_s) {
-  auto person = verified(id_token, now_unix_s);
-  if (!person) return person.problem();
-  if (!person->nonce || !oidc::same_secret(*person->nonce, nonce)) {
+  STRIPLINE_ASSIGN_OR_RETURN(auto person, verified(id_token, now_unix_s));
+  if (!person.nonce || !oidc::same_secret(*person.nonce, nonce)) {
     return unauthenticated("the issuer's token was made for another sign-in ('nonce')");
   }
-  const auto vouched = with_role(*person, "");
-  if (!vouched) return vouched.problem();
-  const auto secret = oidc::random_text();
-  if (!secret.ok()) return secret.error();
-  person->until_unix_s = std::min(person->until_unix_s, now_unix_s + kLongestSession_s);
-  sessions_.add(sha256_hex(*secret), std::move(*person), now_unix_s);
-  return *secret;
+  STRIPLINE_RETURN_IF_ERROR(with_role(person, ""));
+  STRIPLINE_ASSIGN_OR_RETURN(auto secret, oidc::random_text());
+  person.until_unix_s = std::min(person.until_unix_s, now_unix_s + kLongestSession_s);
+  sessions_.add(sha256_hex(secret), std::move(person), now_unix_s);
+  return secret;
 }
 
 void People::close_session(const std::string& secret) { sessions_.end(sha256_hex(secret)); }

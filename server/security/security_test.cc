@@ -13,6 +13,7 @@
 #include "base/pki/dev_token.h"
 #include "base/pki/secret_file.h"
 #include "base/pki/token.h"
+#include "base/testing/assert_ok.h"
 #include "base/testing/processes.h"
 #include "base/whole_file.h"
 #include "proto/rpc_error.h"
@@ -42,10 +43,9 @@ struct Client {
 class SecurityTest : public testing::Test {
  protected:
   void SetUp() override {
-    const auto made = initialise(folder_.path(), {"head"}, unix_seconds());
-    ASSERT_TRUE(made.ok()) << made.error().message();
-    first_node_token_ = *pki::read_secret_line(made->node_token_file.string());
-    admin_.bearer = parse(*pki::read_secret_line(made->admin_token_file.string())).secret;
+    ASSERT_OK_AND_ASSIGN(const auto made, initialise(folder_.path(), {"head"}, unix_seconds()));
+    first_node_token_ = *pki::read_secret_line(made.node_token_file.string());
+    admin_.bearer = parse(*pki::read_secret_line(made.admin_token_file.string())).secret;
     start();
   }
 
@@ -54,9 +54,8 @@ class SecurityTest : public testing::Test {
     options.data_dir = folder_.path();
     options.listen = {"127.0.0.1", 0};
     options.protection = Protection::certificates;
-    auto server = Server::start(options);
-    ASSERT_TRUE(server.ok()) << server.error().message();
-    server_ = std::make_unique<Server>(std::move(*server));
+    ASSERT_OK_AND_ASSIGN(auto server, Server::start(options));
+    server_ = std::make_unique<Server>(std::move(server));
     authority_pem_ = *read_whole_file(folder_ / "tls" / "authority.pem");
   }
 
@@ -461,9 +460,8 @@ class DevTest : public testing::Test {
     options.data_dir = folder_ / "data";
     options.listen = {"127.0.0.1", 0};
     options.protection = Protection::own_user;
-    auto server = Server::start(options);
-    ASSERT_TRUE(server.ok()) << server.error().message();
-    server_ = std::make_unique<Server>(std::move(*server));
+    ASSERT_OK_AND_ASSIGN(auto server, Server::start(options));
+    server_ = std::make_unique<Server>(std::move(server));
     admin_ = v1::Admin::NewStub(
         grpc::CreateChannel(server_->address().text(), grpc::InsecureChannelCredentials()));
   }

@@ -6,6 +6,7 @@
 #include <random>
 #include <thread>
 
+#include "base/testing/assert_ok.h"
 #include "base/testing/test_size.h"
 #include "server/security/authority.h"
 #include "server/store/sql_copy.h"
@@ -93,13 +94,11 @@ TEST_F(BackupTest, CertificatesAndKeysAreInIt) {
   ASSERT_TRUE(back_up(path_, copy, data.path()).ok());
 
   const TempFolder next;
-  const auto restored = restore(copy, next / "stripline.db", next.path());
-  ASSERT_TRUE(restored.ok()) << restored.error().message();
-  EXPECT_TRUE(*restored);
+  ASSERT_OK_AND_ASSIGN(const auto restored, restore(copy, next / "stripline.db", next.path()));
+  EXPECT_TRUE(restored);
   const auto before = Authority::open(data.path(), 2e9);
-  const auto after = Authority::open(next.path(), 2e9);
-  ASSERT_TRUE(after.ok()) << after.error().message();
-  EXPECT_EQ(after->sha256(), before->sha256());
+  ASSERT_OK_AND_ASSIGN(const auto after, Authority::open(next.path(), 2e9));
+  EXPECT_EQ(after.sha256(), before->sha256());
   // The server's database does not hold them.
   path_ = next / "stripline.db";
   reopen();
@@ -110,9 +109,8 @@ TEST_F(BackupTest, CertificatesAndKeysAreInIt) {
   const TempFolder other;
   ASSERT_TRUE(Authority::create(other.path(), {"head"}, 2e9).ok());
   const auto own = Authority::open(other.path(), 2e9)->sha256();
-  const auto kept = restore(copy, other / "stripline.db", other.path());
-  ASSERT_TRUE(kept.ok()) << kept.error().message();
-  EXPECT_FALSE(*kept);
+  ASSERT_OK_AND_ASSIGN(const auto kept, restore(copy, other / "stripline.db", other.path()));
+  EXPECT_FALSE(kept);
   EXPECT_EQ(Authority::open(other.path(), 2e9)->sha256(), own);
 }
 

@@ -239,13 +239,13 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
         "spec.cluster",
         "'" + spec.cluster + "' is not a valid name; it must match [a-z0-9][a-z0-9._-]{0,62}");
   }
-  std::set<std::string_view> ways;
-  for (const std::string& way : spec.same_node) {
-    if (way != "mapped" && way != "cma") {
-      return invalid_field("spec.same_node", "'mapped' or 'cma' is accepted, not '" + way + "'");
+  std::set<std::string_view> paths;
+  for (const std::string& path : spec.same_node) {
+    if (path != "mapped" && path != "cma") {
+      return invalid_field("spec.same_node", "'mapped' or 'cma' is accepted, not '" + path + "'");
     }
-    if (!ways.insert(way).second) {
-      return invalid_field("spec.same_node", "'" + way + "' is named twice");
+    if (!paths.insert(path).second) {
+      return invalid_field("spec.same_node", "'" + path + "' is named twice");
     }
   }
   if (!spec.same_node.empty() && experiment::is_emulated(spec.fabric)) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 
 #include "base/result.h"
 #include "base/subprocess.h"

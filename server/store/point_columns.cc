@@ -11,10 +11,6 @@ namespace {
 
 constexpr int kDigits = 6;
 
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 template <typename Number>
 void write(std::string& text, Number number) {
   char digits[32];
@@ -77,8 +73,8 @@ Status PointColumns::add(const PointRow& row) {
     return Error(ErrorCode::data_loss, "stored point: its parameters are not an object");
   }
   place_.push_back(row.place);
-  variant_.add(rows_, dump(Json(row.variant)));
-  for (const auto& [name, value] : params.items()) params_[name].add(rows_, dump(value));
+  variant_.add(rows_, dumped(Json(row.variant)));
+  for (const auto& [name, value] : params.items()) params_[name].add(rows_, dumped(value));
   runs_.push_back(row.runs - row.failed);
   samples_.push_back(row.samples);
   failed_.push_back(row.failed);
@@ -90,7 +86,7 @@ Status PointColumns::add(const PointRow& row) {
 }
 
 std::string PointColumns::json() const {
-  std::string text = "{\"experiment\":" + dump(Json(experiment_));
+  std::string text = "{\"experiment\":" + dumped(Json(experiment_));
   write_column(text, "place", place_);
   text += ",\"variant\":";
   variant_.write(text, rows_);
@@ -99,7 +95,7 @@ std::string PointColumns::json() const {
   for (const auto& [name, placed] : params_) {
     if (!first) text += ',';
     first = false;
-    text += dump(Json(name)) + ":";
+    text += dumped(Json(name)) + ":";
     placed.write(text, rows_);
   }
   text += '}';

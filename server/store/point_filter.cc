@@ -8,9 +8,7 @@ namespace stripline::server {
 
 // A value is a number or a text, and the last one has no comma after it.
 PointMatcher::PointMatcher(const PointFilter& filter) {
-  const auto quoted = [](const std::string& text) {
-    return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-  };
+  const auto quoted = [](const std::string& text) { return dumped(Json(text)); };
   for (const auto& [name, value] : filter.params) {
     std::vector<std::string> looks;
     for (const std::string& text : {value, quoted(value)}) {

@@ -38,8 +38,7 @@ Result<bool> has_postgres_tables(PostgresConnection& connection) {
     return Error(ErrorCode::failed_precondition,
                  "the database's schema 'stripline' is another program's; name another database");
   }
-  const auto version = table_version(connection, std::string(kThisDatabase));
-  if (!version.ok()) return version.error();
+  STRIPLINE_RETURN_IF_ERROR(table_version(connection, std::string(kThisDatabase)));
   return true;
 }
 

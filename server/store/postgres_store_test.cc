@@ -2,12 +2,11 @@
 // goes away and comes back, and servers take turns.
 #include "server/store/postgres_store.h"
 
-#include <atomic>
-#include <chrono>
 #include <future>
 #include <optional>
 #include <thread>
 
+#include "base/testing/assert_ok.h"
 #include "server/store/postgres_copy.h"
 #include "server/testing/postgres_server.h"
 #include "server/testing/store_fixture.h"
@@ -107,7 +106,7 @@ TEST_F(PostgresStoreTest, AStepWhoseAnswerIsLostIsStored) {
     database().run("ALTER SYSTEM SET synchronous_standby_names = '" + names + "'");
     database().run("SELECT pg_reload_conf()");
   };
-  wait_for_replicas("nobody");
+  wait_for_replicas("unknown");
   auto stored = std::async(std::launch::async, [&] { return store_->apply(node("a")); });
   const std::string waiting =
       "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'";
@@ -165,7 +164,7 @@ TEST_F(PostgresStoreTest, WhoGivesNoSignOfLifeIsReplacedAndStoresNothingAnyMore)
 
 // Stopped in the middle of a step, it would otherwise keep its successor from the row of the
 // writer.
-TEST_F(PostgresStoreTest, AStepUnderWayDoesNotHoldUpTheNextServer) {
+TEST_F(PostgresStoreTest, AStepInProgressDoesNotHoldUpTheNextServer) {
   store_.reset();
   const auto first_turn = queue("first:1", 1e6);
   const auto first = take(*first_turn);
@@ -231,27 +230,23 @@ TEST_F(PostgresStoreTest, MovesToAFileAndBack) {
     more.batches.push_back(batch({1, 1}, 1, 2));
     more.events.push_back({0, 1, 2, "later", "{}"});
     more.audit.push_back({0, 2, "users/y", "did", "more"});
-    const Status applied = store.apply(more);
-    ASSERT_TRUE(applied.ok()) << applied.error().message();
+    ASSERT_OK(store.apply(more));
     EXPECT_EQ(store.events(1, 0, 9)->back().message, "later");
   };
-  const Status copied = back_up_postgres(database().url(), folder_ / "copy.db");
-  ASSERT_TRUE(copied.ok()) << copied.error().message();
+  ASSERT_OK(back_up_postgres(database().url(), folder_ / "copy.db"));
   const auto copy_again = folder_ / "again.db";
   std::filesystem::copy(folder_ / "copy.db", copy_again);
   EXPECT_EQ(restore_into_postgres(copy_again, database().url(), folder_.path()).error().code(),
             ErrorCode::already_exists);
   {
-    const auto file = open_sqlite_store(folder_ / "copy.db");
-    ASSERT_TRUE(file.ok()) << file.error().message();
-    expect_all(**file, uint64_t{1} << 32);
+    ASSERT_OK_AND_ASSIGN(const auto file, open_sqlite_store(folder_ / "copy.db"));
+    expect_all(*file, uint64_t{1} << 32);
   }
   store_.reset();
   EXPECT_EQ(restore_into_postgres(copy_again, database().url(), folder_.path()).error().code(),
             ErrorCode::already_exists);
   database().run("DROP SCHEMA stripline CASCADE");
-  const auto restored = restore_into_postgres(copy_again, database().url(), folder_.path());
-  ASSERT_TRUE(restored.ok()) << restored.error().message();
+  ASSERT_OK(restore_into_postgres(copy_again, database().url(), folder_.path()));
   reopen();
   expect_all(*store_, uint64_t{1} << 32);
 }

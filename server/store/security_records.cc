@@ -19,7 +19,7 @@ constexpr size_t kNameDigits = 16;
 std::string_view to_string(Role role) {
   const auto* const found = std::find_if(kNames.begin(), kNames.end(),
                                          [&](const auto& pair) { return pair.first == role; });
-  return found == kNames.end() ? "nobody" : found->second;
+  return found == kNames.end() ? "none" : found->second;
 }
 
 Role role_from_string(std::string_view name) {

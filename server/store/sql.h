@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "base/result.h"
 
@@ -57,6 +58,14 @@ class SqlStatement {
   /// The bytes of a blob; none of NULL.
   virtual std::string blob(int column) const = 0;
 
+  /// Reads the columns of the current row in order, from the first, as bind() binds parameters;
+  /// std::ignore stands for one that is left out.
+  template <typename... Values>
+  void read(Values&... values) const {
+    int column = 0;
+    (read_one(column++, values), ...);
+  }
+
  protected:
   /// Forgets what is bound, and the rows.
   virtual void reset() = 0;
@@ -71,6 +80,15 @@ class SqlStatement {
   void bind_one(Integer value) {
     bind_integer(static_cast<int64_t>(value));
   }
+
+  void read_one(int column, std::string& value) const { value = text(column); }
+  void read_one(int column, double& value) const { value = real(column); }
+  void read_one(int column, bool& value) const { value = integer(column) != 0; }
+  template <std::integral Integer>
+  void read_one(int column, Integer& value) const {
+    value = static_cast<Integer>(integer(column));
+  }
+  void read_one(int /*column*/, const decltype(std::ignore)& /*value*/) const {}
 };
 
 /// A connection to a database. Not thread-safe.

@@ -16,11 +16,6 @@
 namespace stripline::server {
 namespace {
 
-// Agents' texts may hold bytes that are not UTF-8; they are replaced rather than thrown over.
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 Status write_campaigns(SqlDatabase& database, const std::vector<CampaignRecord>& records) {
   return write_all(database, records, R"sql(
       INSERT INTO campaigns (number, spec, state, message, created, updated, request_id,
@@ -35,11 +30,11 @@ Status write_campaigns(SqlDatabase& database, const std::vector<CampaignRecord>&
         stop_reason = excluded.stop_reason, width = excluded.width,
         retries = excluded.retries, labels = excluded.labels)sql",
                    [](SqlStatement& s, const CampaignRecord& r) {
-                     s.bind(r.number, dump(to_json(r.spec)), to_string(r.state), r.message,
+                     s.bind(r.number, dumped(to_json(r.spec)), to_string(r.state), r.message,
                             r.created_unix_s, r.updated_unix_s, r.request_id, r.request_sha256,
-                            dump(Json(r.requirements)), r.feeds_model, r.planned_run_s,
+                            dumped(Json(r.requirements)), r.feeds_model, r.planned_run_s,
                             r.measured_s, r.samples, r.model_version, r.fit_failures, r.stop_reason,
-                            r.width, r.retries, r.owner, dump(Json(r.labels)));
+                            r.width, r.retries, r.owner, dumped(Json(r.labels)));
                    });
 }
 
@@ -57,9 +52,9 @@ Status write_runs(SqlDatabase& database, const std::vector<RunRecord>& records) 
         message = excluded.message, start_s = excluded.start_s, grid = excluded.grid)sql",
                    [](SqlStatement& s, const RunRecord& r) {
                      s.bind(r.key.campaign, r.key.run, to_string(r.state), r.fence, r.failures,
-                            dump(Json(r.rank_nodes)), r.points_done, r.points_total, r.points_core,
-                            r.points_all, r.duration_s, r.message, r.points_least, r.start_s,
-                            r.grid);
+                            dumped(Json(r.rank_nodes)), r.points_done, r.points_total,
+                            r.points_core, r.points_all, r.duration_s, r.message, r.points_least,
+                            r.start_s, r.grid);
                    });
 }
 
@@ -71,7 +66,7 @@ Status write_points(SqlDatabase& database, const std::vector<CampaignPoints>& ca
         "INSERT INTO points (campaign, place, experiment, variant, params) VALUES (?, ?, ?, ?, ?)",
         [&](SqlStatement& s, const experiment::Point& point) {
           s.bind(campaign.campaign, place++, point.experiment, point.variant,
-                 dump(experiment::to_json(point).at("params")));
+                 dumped(experiment::to_json(point).at("params")));
         }));
   }
   return {};
@@ -97,7 +92,7 @@ Status write_attempts(SqlDatabase& database, const std::vector<RunAttempt>& atte
       ON CONFLICT (campaign, run, fence) DO UPDATE SET addresses = excluded.addresses)sql",
                    [](SqlStatement& s, const RunAttempt& a) {
                      s.bind(a.run.campaign, a.run.run, a.fence, a.sampling_node,
-                            dump(Json(a.instances)), dump(Json(a.addresses)));
+                            dumped(Json(a.instances)), dumped(Json(a.addresses)));
                    });
 }
 
@@ -105,13 +100,13 @@ Status write_facts(SqlDatabase& database, const std::vector<AttemptFacts>& facts
   STRIPLINE_RETURN_IF_ERROR(
       write_all(database, facts, "INSERT INTO fingerprints VALUES (?, ?) ON CONFLICT DO NOTHING",
                 [](SqlStatement& s, const AttemptFacts& r) {
-                  const std::string text = dump(Json(r.facts));
+                  const std::string text = dumped(Json(r.facts));
                   s.bind(sha256_hex(text), text);
                 }));
   return write_all(
       database, facts, "INSERT INTO attempt_nodes VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
       [](SqlStatement& s, const AttemptFacts& r) {
-        s.bind(r.run.campaign, r.run.run, r.fence, r.node, sha256_hex(dump(Json(r.facts))));
+        s.bind(r.run.campaign, r.run.run, r.fence, r.node, sha256_hex(dumped(Json(r.facts))));
       });
 }
 
@@ -176,15 +171,15 @@ Status write_versions(SqlDatabase& database, const std::vector<NewModelVersion>&
       [](SqlStatement& s, const NewModelVersion& v) {
         s.bind(v.record.key.model, v.fabric, v.record.created_unix_s);
       }));
-  STRIPLINE_RETURN_IF_ERROR(
-      write_all(database, versions,
-                "INSERT INTO model_versions (model, version, sha256, campaigns, created,"
-                " summary, content, size_bytes, findings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [](SqlStatement& s, const NewModelVersion& v) {
-                  s.bind(v.record.key.model, v.record.key.version, v.record.sha256,
-                         dump(Json(v.record.campaigns)), v.record.created_unix_s, v.record.summary,
-                         v.content, v.content.size(), dump(to_json(v.record.findings)));
-                }));
+  STRIPLINE_RETURN_IF_ERROR(write_all(
+      database, versions,
+      "INSERT INTO model_versions (model, version, sha256, campaigns, created,"
+      " summary, content, size_bytes, findings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      [](SqlStatement& s, const NewModelVersion& v) {
+        s.bind(v.record.key.model, v.record.key.version, v.record.sha256,
+               dumped(Json(v.record.campaigns)), v.record.created_unix_s, v.record.summary,
+               v.content, v.content.size(), dumped(to_json(v.record.findings)));
+      }));
   std::vector<ModelVersionRecord> provisional;
   for (const NewModelVersion& version : versions) {
     if (!version.record.provisional.empty()) provisional.push_back(version.record);
@@ -230,7 +225,7 @@ Status write_validations(SqlDatabase& database, const std::vector<ValidationReco
                    "INSERT INTO validations VALUES (?, ?, ?) ON CONFLICT (model, version)"
                    " DO UPDATE SET report = excluded.report",
                    [](SqlStatement& s, const ValidationRecord& r) {
-                     s.bind(r.key.model, r.key.version, dump(to_json(r)));
+                     s.bind(r.key.model, r.key.version, dumped(to_json(r)));
                    });
 }
 
@@ -244,7 +239,7 @@ Status write_labels(SqlDatabase& database, const Changes& changes) {
                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
                    [](SqlStatement& s, const LabelRecord& r) {
                      s.bind(r.key.model, r.key.version, r.label, r.place, r.actor, r.time_unix_s,
-                            dump(Json(r.nodes)));
+                            dumped(Json(r.nodes)));
                    });
 }
 
@@ -254,7 +249,7 @@ Status write_checks(SqlDatabase& database, const std::vector<CheckRecord>& recor
                    " ON CONFLICT (model, version, campaign) DO UPDATE SET report = excluded.report",
                    [](SqlStatement& s, const CheckRecord& r) {
                      s.bind(r.key.model, r.key.version, r.campaign, r.time_unix_s,
-                            dump(to_json(r.reading)));
+                            dumped(to_json(r.reading)));
                    });
 }
 
@@ -303,9 +298,9 @@ Status write_nodes(SqlDatabase& database, const Changes& changes) {
         fabrics = excluded.fabrics, experiments = excluded.experiments,
         last_seen = excluded.last_seen, cluster = excluded.cluster)sql",
                    [](SqlStatement& s, const NodeRecord& r) {
-                     s.bind(r.name, r.agent_version, dump(Json(r.fingerprint)),
-                            dump(Json(r.fabrics)), dump(Json(r.experiments)), r.last_seen_unix_s,
-                            r.cluster);
+                     s.bind(r.name, r.agent_version, dumped(Json(r.fingerprint)),
+                            dumped(Json(r.fabrics)), dumped(Json(r.experiments)),
+                            r.last_seen_unix_s, r.cluster);
                    });
 }
 

@@ -28,24 +28,14 @@ Status write_operations(SqlDatabase& database, const std::vector<OperationRecord
 
 Result<OperationRecord> read_operation(SqlStatement& row) {
   OperationRecord r;
-  r.number = row.integer(0);
-  r.kind = row.text(1);
-  r.subject = row.text(2);
-  r.order = row.text(3);
+  row.read(r.number, r.kind, r.subject, r.order, std::ignore, r.message, r.result, r.actor,
+           r.request_id, r.request_sha256, r.created_unix_s, r.updated_unix_s, r.failures);
   const auto state = operation_state_from_string(row.text(4));
   if (!state) {
     return Error(ErrorCode::data_loss,
                  "'" + row.text(4) + "' is stored as the state of an operation, and is none");
   }
   r.state = *state;
-  r.message = row.text(5);
-  r.result = row.text(6);
-  r.actor = row.text(7);
-  r.request_id = row.text(8);
-  r.request_sha256 = row.text(9);
-  r.created_unix_s = row.real(10);
-  r.updated_unix_s = row.real(11);
-  r.failures = static_cast<uint32_t>(row.integer(12));
   return r;
 }
 

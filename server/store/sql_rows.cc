@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -90,22 +91,23 @@ Result<NodeHold> read_node_hold(SqlStatement& row) {
 
 Result<NodeRecord> read_node(SqlStatement& row) {
   NodeRecord r;
-  r.name = row.text(0);
-  r.agent_version = row.text(1);
+  row.read(r.name, r.agent_version, std::ignore, std::ignore, std::ignore, r.last_seen_unix_s,
+           r.cluster);
   STRIPLINE_ASSIGN_OR_RETURN(r.fingerprint, (stored<std::map<std::string, std::string>>(
                                                 row.text(2), "stored fingerprint")));
   STRIPLINE_ASSIGN_OR_RETURN(r.fabrics,
                              stored<std::vector<std::string>>(row.text(3), "stored fabrics"));
   STRIPLINE_ASSIGN_OR_RETURN(r.experiments,
                              stored<std::vector<std::string>>(row.text(4), "stored experiments"));
-  r.last_seen_unix_s = row.real(5);
-  r.cluster = row.text(6);
   return r;
 }
 
 Result<CampaignRecord> read_campaign(SqlStatement& row) {
   CampaignRecord r;
-  r.number = row.integer(0);
+  row.read(r.number, std::ignore, std::ignore, r.message, r.created_unix_s, r.updated_unix_s,
+           r.request_id, r.request_sha256, std::ignore, r.feeds_model, r.planned_run_s,
+           r.measured_s, r.samples, r.model_version, r.fit_failures, r.stop_reason, r.width,
+           r.retries, r.owner);
   STRIPLINE_ASSIGN_OR_RETURN(const Json spec, parse_json(row.text(1), "stored campaign spec"));
   STRIPLINE_ASSIGN_OR_RETURN(r.spec, campaign::spec_from_json(spec));
   const auto state = campaign_state_from_string(row.text(2));
@@ -113,23 +115,8 @@ Result<CampaignRecord> read_campaign(SqlStatement& row) {
     return Error(ErrorCode::data_loss, "stored campaign state '" + row.text(2) + "' is unknown");
   }
   r.state = *state;
-  r.message = row.text(3);
-  r.created_unix_s = row.real(4);
-  r.updated_unix_s = row.real(5);
-  r.request_id = row.text(6);
-  r.request_sha256 = row.text(7);
   STRIPLINE_ASSIGN_OR_RETURN(
       r.requirements, (stored<std::map<std::string, int64_t>>(row.text(8), "stored requirements")));
-  r.feeds_model = row.integer(9) != 0;
-  r.planned_run_s = row.real(10);
-  r.measured_s = row.real(11);
-  r.samples = row.unsigned_integer(12);
-  r.model_version = row.text(13);
-  r.fit_failures = static_cast<uint32_t>(row.integer(14));
-  r.stop_reason = row.text(15);
-  r.width = row.real(16);
-  r.retries = static_cast<uint32_t>(row.integer(17));
-  r.owner = row.text(18);
   STRIPLINE_ASSIGN_OR_RETURN(r.labels,
                              stored<std::vector<std::string>>(row.text(19), "stored labels"));
   return r;
@@ -137,51 +124,33 @@ Result<CampaignRecord> read_campaign(SqlStatement& row) {
 
 Result<RunRecord> read_run(SqlStatement& row) {
   RunRecord r;
-  r.key = {row.integer(0), static_cast<uint32_t>(row.integer(1))};
+  row.read(r.key.campaign, r.key.run, std::ignore, r.fence, r.failures, std::ignore, r.points_done,
+           r.points_total, r.points_core, r.points_all, r.duration_s, r.message, r.points_least,
+           r.start_s, r.grid);
   const auto state = run_state_from_string(row.text(2));
   if (!state) {
     return Error(ErrorCode::data_loss, "stored run state '" + row.text(2) + "' is unknown");
   }
   r.state = *state;
-  r.fence = row.unsigned_integer(3);
-  r.failures = static_cast<uint32_t>(row.integer(4));
   STRIPLINE_ASSIGN_OR_RETURN(r.rank_nodes,
                              stored<std::vector<std::string>>(row.text(5), "stored rank nodes"));
-  r.points_done = static_cast<uint32_t>(row.integer(6));
-  r.points_total = static_cast<uint32_t>(row.integer(7));
-  r.points_core = static_cast<uint32_t>(row.integer(8));
-  r.points_all = static_cast<uint32_t>(row.integer(9));
-  r.duration_s = row.real(10);
-  r.message = row.text(11);
-  r.points_least = static_cast<uint32_t>(row.integer(12));
-  r.grid = static_cast<uint32_t>(row.integer(14));
-  r.start_s = row.real(13);
   return r;
 }
 
 Result<BatchRecord> read_batch(SqlStatement& row) {
   BatchRecord r;
-  r.id = row.integer(0);
-  r.run = {row.integer(1), static_cast<uint32_t>(row.integer(2))};
-  r.fence = row.unsigned_integer(3);
-  r.seq = row.unsigned_integer(4);
-  r.orphan = row.integer(5) != 0;
-  r.received_unix_s = row.real(6);
-  r.samples = row.unsigned_integer(7);
+  row.read(r.id, r.run.campaign, r.run.run, r.fence, r.seq, r.orphan, r.received_unix_s, r.samples);
   STRIPLINE_ASSIGN_OR_RETURN(r.data, decompressed(row.blob(8)));
   return r;
 }
 
 Result<PointRecord> read_point(SqlStatement& row) {
   PointRecord r;
-  r.place = static_cast<uint32_t>(row.integer(0));
+  row.read(r.place, std::ignore, std::ignore, std::ignore, r.runs, r.failed, r.samples);
   STRIPLINE_ASSIGN_OR_RETURN(Json params, parse_json(row.text(3), "stored point"));
   STRIPLINE_ASSIGN_OR_RETURN(r.point, experiment::point_from_json({{"experiment", row.text(1)},
                                                                    {"variant", row.text(2)},
                                                                    {"params", std::move(params)}}));
-  r.runs = static_cast<uint32_t>(row.integer(4));
-  r.failed = static_cast<uint32_t>(row.integer(5));
-  r.samples = row.unsigned_integer(6);
   if (const auto median = row.optional_real(7)) {
     r.estimate = campaign::Estimate{*median, row.optional_real(8), row.optional_real(9)};
   }
@@ -190,9 +159,7 @@ Result<PointRecord> read_point(SqlStatement& row) {
 
 Result<RunAttempt> read_attempt(SqlStatement& row) {
   RunAttempt r;
-  r.run = {row.integer(0), static_cast<uint32_t>(row.integer(1))};
-  r.fence = row.unsigned_integer(2);
-  r.sampling_node = row.text(3);
+  row.read(r.run.campaign, r.run.run, r.fence, r.sampling_node);
   STRIPLINE_ASSIGN_OR_RETURN(
       r.instances, (stored<std::map<std::string, std::string>>(row.text(4), "stored instances")));
   STRIPLINE_ASSIGN_OR_RETURN(r.addresses,
@@ -202,9 +169,7 @@ Result<RunAttempt> read_attempt(SqlStatement& row) {
 
 Result<AttemptFacts> read_facts(SqlStatement& row) {
   AttemptFacts r;
-  r.run = {row.integer(0), static_cast<uint32_t>(row.integer(1))};
-  r.fence = row.unsigned_integer(2);
-  r.node = row.text(3);
+  row.read(r.run.campaign, r.run.run, r.fence, r.node);
   STRIPLINE_ASSIGN_OR_RETURN(
       r.facts, (stored<std::map<std::string, std::string>>(row.text(4), "stored fingerprint")));
   return r;
@@ -221,16 +186,11 @@ Result<ModelRecord> read_model(SqlStatement& row) {
 
 Result<ModelVersionRecord> read_version(SqlStatement& row) {
   ModelVersionRecord r;
-  r.key = {row.text(0), row.integer(1)};
-  r.sha256 = row.text(2);
+  row.read(r.key.model, r.key.version, r.sha256, std::ignore, r.created_unix_s, r.size_bytes,
+           r.summary, r.provisional, r.withdrawn, r.stale, std::ignore, std::ignore, r.stale_in_use,
+           r.was_canary, r.was_stable, r.lost);
   STRIPLINE_ASSIGN_OR_RETURN(r.campaigns,
                              stored<std::vector<std::string>>(row.text(3), "stored campaigns"));
-  r.created_unix_s = row.real(4);
-  r.size_bytes = row.unsigned_integer(5);
-  r.summary = row.text(6);
-  r.provisional = row.text(7);
-  r.withdrawn = row.text(8);
-  r.stale = row.text(9);
   STRIPLINE_ASSIGN_OR_RETURN(const Json findings, parse_json(row.text(10), "stored findings"));
   STRIPLINE_ASSIGN_OR_RETURN(r.findings, findings_from_json(findings));
   if (const std::string report = row.text(11); !report.empty()) {
@@ -238,10 +198,6 @@ Result<ModelVersionRecord> read_version(SqlStatement& row) {
     STRIPLINE_ASSIGN_OR_RETURN(r.validation, validation_from_json(json));
     r.validation->key = r.key;
   }
-  r.stale_in_use = row.integer(12) != 0;
-  r.was_canary = row.integer(13) != 0;
-  r.was_stable = row.integer(14) != 0;
-  r.lost = row.text(15);
   return r;
 }
 

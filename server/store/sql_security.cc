@@ -1,7 +1,5 @@
 #include "server/store/sql_security.h"
 
-#include <string>
-
 namespace stripline::server {
 
 const std::string_view kTokenColumns =

@@ -28,6 +28,17 @@ constexpr std::string_view kWanted =
     " EXISTS (SELECT 1 FROM version_marks m WHERE m.model = ?1"
     "  AND m.version = model_versions.version AND m.mark <> 'withdrawn'), version DESC LIMIT 1";
 
+template <typename Value>
+Result<Value> read_first_column(SqlStatement& row) {
+  Value value{};
+  row.read(value);
+  return value;
+}
+
+Result<VersionKey> read_version_key(SqlStatement& row) {
+  return VersionKey{row.text(0), row.integer(1)};
+}
+
 // Each with the labels whose last move named it.
 void add_labels(std::vector<ModelVersionRecord>& versions, const std::vector<LabelRecord>& moves) {
   for (size_t i = 0; i < moves.size(); ++i) {
@@ -71,8 +82,7 @@ auto SqlStore::select_one(Read read_row, std::string_view sql, const Values&... 
 template <typename... Values>
 Result<std::string> SqlStore::select_text(std::string_view sql, const std::string& what,
                                           const Values&... values) {
-  const auto read_text = [](SqlStatement& row) -> Result<std::string> { return row.text(0); };
-  STRIPLINE_ASSIGN_OR_RETURN(auto text, select_one(read_text, sql, values...));
+  STRIPLINE_ASSIGN_OR_RETURN(auto text, select_one(read_first_column<std::string>, sql, values...));
   if (!text) return Error(ErrorCode::not_found, what + " is not stored");
   return std::move(*text);
 }
@@ -84,9 +94,8 @@ Result<std::vector<NodeRecord>> SqlStore::nodes(const std::string& after, size_t
 }
 
 Result<std::vector<std::string>> SqlStore::node_names(const std::string& after, size_t limit) {
-  const auto read_row = [](SqlStatement& row) -> Result<std::string> { return row.text(0); };
-  return select(read_row, "SELECT name FROM nodes WHERE name > ? ORDER BY name LIMIT ?", after,
-                limit);
+  return select(read_first_column<std::string>,
+                "SELECT name FROM nodes WHERE name > ? ORDER BY name LIMIT ?", after, limit);
 }
 
 Result<std::optional<NodeRecord>> SqlStore::node(const std::string& name) {
@@ -98,10 +107,8 @@ Result<std::vector<NodeHold>> SqlStore::node_holds() {
 }
 
 Result<uint64_t> SqlStore::count_nodes() {
-  const auto read_row = [](SqlStatement& row) -> Result<uint64_t> {
-    return row.unsigned_integer(0);
-  };
-  STRIPLINE_ASSIGN_OR_RETURN(const auto count, select_one(read_row, "SELECT count(*) FROM nodes"));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto count,
+                             select_one(read_first_column<uint64_t>, "SELECT count(*) FROM nodes"));
   return *count;
 }
 
@@ -137,10 +144,7 @@ Result<std::vector<CampaignRecord>> SqlStore::campaigns(int64_t before, size_t l
 }
 
 Result<std::vector<VersionKey>> SqlStore::versions_of(int64_t campaign) {
-  const auto read_key = [](SqlStatement& row) -> Result<VersionKey> {
-    return VersionKey{row.text(0), row.integer(1)};
-  };
-  return select(read_key,
+  return select(read_version_key,
                 "SELECT model, version FROM model_versions WHERE campaigns LIKE ?"
                 " ORDER BY model, version",
                 "%\"" + campaign_name(campaign) + "\"%");  // a JSON array of such names
@@ -229,9 +233,9 @@ Result<PointColumns> SqlStore::point_columns(int64_t campaign, const std::string
 }
 
 Result<std::optional<std::string>> SqlStore::sampling_node(const RunKey& run, uint64_t fence) {
-  const auto read_row = [](SqlStatement& row) -> Result<std::string> { return row.text(0); };
   return select_one(
-      read_row, "SELECT sampling_node FROM attempts WHERE campaign = ? AND run = ? AND fence = ?",
+      read_first_column<std::string>,
+      "SELECT sampling_node FROM attempts WHERE campaign = ? AND run = ? AND fence = ?",
       run.campaign, run.run, fence);
 }
 
@@ -263,12 +267,9 @@ Result<std::optional<bool>> SqlStore::has_batch(const RunKey& run, uint64_t fenc
 }
 
 Result<uint64_t> SqlStore::contiguous_batches(const RunKey& run, uint64_t fence) {
-  const auto read_row = [](SqlStatement& row) -> Result<uint64_t> {
-    return row.unsigned_integer(0);
-  };
   STRIPLINE_ASSIGN_OR_RETURN(
       const auto last,
-      select_one(read_row,
+      select_one(read_first_column<uint64_t>,
                  "SELECT stored FROM attempts WHERE campaign = ? AND run = ? AND fence = ?",
                  run.campaign, run.run, fence));
   return last.value_or(0);
@@ -361,9 +362,7 @@ Result<std::vector<NodeModelRecord>> SqlStore::node_models() {
 
 Result<std::optional<VersionKey>> SqlStore::version_of_content(const std::string& sha256) {
   return select_one(
-      [](SqlStatement& row) -> Result<VersionKey> {
-        return VersionKey{row.text(0), row.integer(1)};
-      },
+      read_version_key,
       "SELECT model, version FROM model_versions WHERE sha256 = ? ORDER BY created DESC, version"
       " DESC LIMIT 1",
       sha256);

@@ -65,9 +65,9 @@ Result<SqliteDatabase> open_store_database(const std::filesystem::path& path) {
   UniqueFd(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)).reset();
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::open(path.string()));
   const auto prepare = [&]() -> Status {
-    const Result<std::string> check = database.query_text("PRAGMA quick_check(1)");
-    if (!check.ok()) return check.error();
-    if (*check != "ok") return Error(ErrorCode::data_loss, *check);
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string check,
+                               database.query_text("PRAGMA quick_check(1)"));
+    if (check != "ok") return Error(ErrorCode::data_loss, check);
     STRIPLINE_ASSIGN_OR_RETURN(const std::string mode,
                                database.query_text("PRAGMA journal_mode = WAL"));
     if (mode != "wal") {

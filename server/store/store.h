@@ -43,7 +43,7 @@ class Store {
   /// stored any more, and what is in memory is not what is stored. Only a new Store of it notifies
   /// again. Implementations that can notify keep the callback, hence its copy.
   // NOLINTNEXTLINE(performance-unnecessary-value-param)
-  virtual void on_lost(std::function<void(const Error&)> /*told*/) {}
+  virtual void on_lost(std::function<void(const Error&)> /*notify*/) {}
 
   /// Success if steps can be stored now: the last one was, or else a trial of the size of the one
   /// that was not (storage_health.h).

@@ -1,12 +1,11 @@
 #include "server/testing/fake_issuer.h"
 
-#include <chrono>
 #include <cmath>
 #include <httplib.h>
 #include <openssl/sha.h>
 #include <thread>
-#include <utility>
 
+#include "base/clock.h"
 #include "base/web/base64url.h"
 #include "base/web/url.h"
 #include "server/testing/http_client.h"
@@ -15,10 +14,6 @@ namespace stripline::server::oidc {
 namespace {
 
 constexpr const char* kDeviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
-
-double unix_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 std::string challenge_of(const std::string& verifier) {
   unsigned char hash[SHA256_DIGEST_LENGTH];
@@ -53,7 +48,7 @@ FakeIssuer::~FakeIssuer() {
 
 std::string FakeIssuer::token(const std::string& name, const Json& groups, const Json& more) const {
   const std::lock_guard lock(mutex_);
-  const double now_s = std::floor(unix_s());
+  const double now_s = std::floor(unix_seconds());
   Json claims = {{"iss", url()},    {"aud", client_id},    {"sub", "id-of-" + name},
                  {"iat", now_s},    {"exp", now_s + 3600}, {"preferred_username", name},
                  {"groups", groups}};

@@ -2,7 +2,6 @@
 // socket in it alone, and gone when its object is, or the test.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <sys/types.h>

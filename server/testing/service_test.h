@@ -58,9 +58,15 @@ class ServiceTest : public testing::Test {
 
   /// A spec whose campaign makes two runs of one experiment that feeds no model.
   static v1::CampaignSpec small_spec(uint32_t runs = 1) {
+    v1::CampaignSpec spec = model_spec(runs);
+    spec.add_experiments("kernel.loop");
+    return spec;
+  }
+
+  /// A spec whose campaign makes a model, of this number of runs; 0: as budgets allow.
+  static v1::CampaignSpec model_spec(uint32_t runs = 0) {
     v1::CampaignSpec spec;
     spec.set_fabric("tcp");
-    spec.add_experiments("kernel.loop");
     spec.set_runs(runs);
     return spec;
   }

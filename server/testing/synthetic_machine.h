@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "optimizer/experiment/experiment.h"
 

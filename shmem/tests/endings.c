@@ -12,6 +12,8 @@ static long more_data[1000] = {1};
 #endif
 
 static long value = 1;
+static long values[4];
+static uint64_t arrived;
 
 static void child_has_a_copy(void) {
   fflush(stdout);
@@ -96,6 +98,19 @@ int main(int argc, char **argv) {
     long *const block = shmem_calloc(2, sizeof *block);
     shmem_free(block);
     shmem_long_sum_reduce(SHMEM_TEAM_WORLD, &value, block, 1);
+  }
+  if (strncmp(how, "local ", 6) == 0) {
+    long *const block = shmem_calloc(2, sizeof *block);
+    shmem_free(block);
+    const char *const call = how + 6;
+    if (strcmp(call, "put") == 0) shmem_long_put(&value, block, 1, next);
+    if (strcmp(call, "get") == 0) shmem_long_get(block, &value, 1, next);
+    if (strcmp(call, "put_nbi") == 0) shmem_long_put_nbi(&value, block, 1, next);
+    if (strcmp(call, "get_nbi") == 0) shmem_long_get_nbi(block, &value, 1, next);
+    if (strcmp(call, "iput") == 0) shmem_long_iput(values, block, 2, 1, 2, next);
+    if (strcmp(call, "iget") == 0) shmem_long_iget(block, values, 1, 2, 2, next);
+    if (strcmp(call, "put_signal") == 0) shmem_long_put_signal(values, block, 1, &arrived, 1, SHMEM_SIGNAL_SET, next);
+    if (strcmp(call, "atomic_fetch_nbi") == 0) shmem_long_atomic_fetch_nbi(block, &value, next);
   }
   if (strcmp(how, "strides") == 0) {
     long *const to = shmem_calloc((size_t)pes, sizeof *to);

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "optimizer/model/feedback.h"
+#include "runtime/loop/testing/model_file.h"
 #include "shmem/tests/jobs.h"
 
 namespace stripline {
@@ -21,13 +23,34 @@ TEST(OpenShmem, KeepsPutsWithinABudgetOfMemory) {
   for (const auto& path : {kMapped, kTcp}) expect_passed("flood", path, {puts});
   expect_passed("flood", kTcp, {puts}, {{"STRIPLINE_COALESCE", "1"}, {"STRIPLINE_BULK", "1"}});
 }
+
+// A network without atomic operations: PEs serve each other's.
+const Arguments kByMessages = {"--fabric", "emulated:opteron-vapi", "--clock", "virtual"};
+const Variables kDebug = {{"SHMEM_DEBUG", "1"}};
+
 TEST(OpenShmem, IsCheckedInDebugMode) {
-  // The latter has no atomic operations: PEs serve each other's.
-  const Arguments by_messages = {"--fabric", "emulated:opteron-vapi", "--clock", "virtual"};
   for (const char* const name : {"operations", "collectives"}) {
-    for (const auto& path : {kTcp, by_messages}) {
-      expect_passed(name, path, {}, {{"SHMEM_DEBUG", "1"}});
-    }
+    for (const auto& path : {kTcp, kByMessages}) expect_passed(name, path, {}, kDebug);
+  }
+}
+// Few operations: debug mode looks at each of them.
+TEST(OpenShmem, IsCheckedInDebugModeWhateverItDoes) {
+  for (const char* const name : {"c99", "overloads"}) {
+    expect_passed(name, kMapped, {}, kDebug, {2});
+  }
+  expect_passed("threads", kTcp, {}, kDebug, {2});
+  expect_passed("shadow", kMapped, {"5", "300", "2"}, kDebug, {2});
+  for (const auto& path : {kTcp, kByMessages}) {
+    expect_passed("litmus", path, {"3"}, kDebug, {3});
+    expect_passed("shadow", path, {"4", "300"}, kDebug, {3});
+  }
+}
+// The program puts to the same words again and again, and counts there, with nothing in between.
+TEST(OpenShmem, NamesOperationsWithoutAnOrderInDebugMode) {
+  for (const auto& path : {kMapped, kTcp}) {
+    const Finished ended = job(2, path, osh("flood", {"1"}), kDebug);
+    EXPECT_EQ(ended.exit_code, kExitUsage) << ended.err;
+    EXPECT_NE(ended.err.find("conflicts with an earlier "), std::string::npos) << ended.err;
   }
 }
 TEST(OpenShmem, NamesCallsWithTheirLinesInTracesAndMessages) {
@@ -66,6 +89,28 @@ TEST(OpenShmem, ShowsInTracesWhatNeedsNotWait) {
   const std::string said = ended.out + ended.err;
   EXPECT_NE(said.find("combined atomic operation"), std::string::npos) << said;
   EXPECT_NE(said.find("region of "), std::string::npos) << said;
+}
+
+// Bounds of a PE: 8 MiB for what is read ahead, 8 MiB for what is copied and gets of phases.
+TEST(OpenShmem, ReportsTheMemoryOfWhatNeedsNotWait) {
+  const ModelFile model("shmem_programs_test");
+  const TempFolder folder;
+  const std::string file = (folder / "report.json").string();
+  const auto buffer_bytes = [&](const Arguments& options) {
+    Arguments path = kTcp;
+    path.insert(path.end(), {"--model", model.path(), "--report", file});
+    path.insert(path.end(), options.begin(), options.end());
+    const Finished ended = job(2, path, osh("coalesce", {"1000"}));
+    EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+    const auto report = model::parse_feedback(read_file(file), file);
+    EXPECT_TRUE(report.ok()) << ended.err;
+    return report.ok() ? report->buffer_bytes : 0;
+  };
+  const uint64_t used =
+      buffer_bytes({"--coalesce", "--bulk", "--tuning", "fine:*:boxes;bulk:*:both"});
+  EXPECT_GT(used, 0U);
+  EXPECT_LE(used, uint64_t{16} << 20);
+  EXPECT_EQ(buffer_bytes({}), 0U);
 }
 
 TEST(OpenShmem, SendsAtomicOperationsAloneWhereARuleSaysSo) {
@@ -226,6 +271,23 @@ TEST(OpenShmemEndings, NameBuffersOfCollectivesThatAreFreedOrTooSmallInDebugMode
   }
 }
 
+// The side of a put, a get or an atomic operation that need not be symmetric, too.
+TEST(OpenShmemEndings, NameLocalBuffersThatAreFreedInDebugMode) {
+  const std::pair<const char*, int> calls[] = {
+      {"put", 8},   {"get", 8},   {"put_nbi", 8},    {"get_nbi", 8},
+      {"iput", 16}, {"iget", 16}, {"put_signal", 8}, {"atomic_fetch_nbi", 8}};
+  for (const auto& [call, bytes] : calls) {
+    const Finished ended = ending(kMapped, std::string("local ") + call, {{"SHMEM_DEBUG", "1"}});
+    EXPECT_EQ(ended.exit_code, kExitUsage) << call << ": " << ended.err;
+    EXPECT_NE(ended.err.find(std::string("shmem_long_") + call + " of " + std::to_string(bytes) +
+                             " bytes at 0x"),
+              std::string::npos)
+        << ended.err;
+    EXPECT_NE(ended.err.find("not within one block of shmem_malloc"), std::string::npos)
+        << ended.err;
+  }
+}
+
 // By two threads of a PE, and by PEs that have not made the same calls.
 TEST(OpenShmemEndings, NameCollectivesThatOverlapInDebugMode) {
   for (const auto& path : {kMapped, kTcp}) {
@@ -245,12 +307,12 @@ TEST(OpenShmemEndings, NameCollectivesThatOverlapInDebugMode) {
 TEST(OpenShmem, TracesWhatTheProgramAsksFor) {
   Arguments traced = kTcp;
   traced.emplace_back("--trace");
-  for (const char* const level : {"0", "1"}) {
+  for (const char* const level : {"0", "1", "2"}) {
     const Finished ended = ending(traced, std::string("level ") + level);
     EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
     const std::string said = ended.out + ended.err;
     EXPECT_NE(said.find("  shmem_long_p"), std::string::npos) << said;
-    EXPECT_EQ(said.find("shmem_long_atomic_inc") != std::string::npos, *level == '1') << said;
+    EXPECT_EQ(said.find("shmem_long_atomic_inc") != std::string::npos, *level != '0') << said;
   }
 }
 

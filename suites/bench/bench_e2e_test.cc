@@ -208,7 +208,7 @@ TEST_F(Bench, LostOutputIsAFailure) {
   }
   const Finished table = bench({"table", "--json", path("none/rows"), "--time-budget", "1"});
   EXPECT_EQ(table.exit_code, kExitUnavailable);
-  EXPECT_EQ(table.out, "") << "told before anything is measured";
+  EXPECT_EQ(table.out, "") << "refused before anything is measured";
 }
 
 // A terminal for standard error.

@@ -7,7 +7,7 @@
 namespace stripline::suites::bench {
 namespace {
 
-TEST(Failure, ExitCodesSurviveTheWayThroughAnError) {
+TEST(Failure, ExitCodesSurviveTheConversionToErrors) {
   for (const int code : {kExitFailure, kExitUsage, kExitBadInput, kExitUnavailable, kExitRankDied,
                          kExitTimeout, kExitCancelled, kExitConflict}) {
     EXPECT_EQ(failure_of(Error(error_code_of(code), "why")).exit_code, code);

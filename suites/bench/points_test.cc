@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "suites/registry.h"
 
 namespace stripline::suites::bench {
@@ -10,31 +11,27 @@ namespace {
 const experiment::Experiment& issue() { return find_benchmark("micro.issue")->declaration; }
 
 TEST(Points, LeftOutFactorsTakeTheirFirstValue) {
-  const auto points = points_from(issue(), {"put"}, {});
-  ASSERT_TRUE(points.ok());
-  ASSERT_EQ(points->size(), 1u);
-  EXPECT_EQ(experiment::point_key(points->front()), "micro.issue/put?burst=1&bytes=8");
+  ASSERT_OK_AND_ASSIGN(const auto points, points_from(issue(), {"put"}, {}));
+  ASSERT_EQ(points.size(), 1u);
+  EXPECT_EQ(experiment::point_key(points.front()), "micro.issue/put?burst=1&bytes=8");
 }
 
 TEST(Points, ListsMultiplyAndVariantsAreNeighbours) {
-  const auto points = points_from(issue(), {}, {"bytes=8,64", "burst=1,2,4"});
-  ASSERT_TRUE(points.ok());
-  ASSERT_EQ(points->size(), size_t{2} * 3 * issue().variants.size());
-  EXPECT_EQ((*points)[0].variant, "get");
-  EXPECT_EQ((*points)[1].variant, "put");
-  EXPECT_EQ((*points)[0].params, (*points)[1].params);
+  ASSERT_OK_AND_ASSIGN(const auto points, points_from(issue(), {}, {"bytes=8,64", "burst=1,2,4"}));
+  ASSERT_EQ(points.size(), size_t{2} * 3 * issue().variants.size());
+  EXPECT_EQ(points[0].variant, "get");
+  EXPECT_EQ(points[1].variant, "put");
+  EXPECT_EQ(points[0].params, points[1].params);
 }
 
 TEST(Points, AllTakesTheGrid) {
-  const auto points = points_from(issue(), {"get"}, {"burst=all"});
-  ASSERT_TRUE(points.ok());
-  EXPECT_EQ(points->size(), issue().factors[1].values.size());
+  ASSERT_OK_AND_ASSIGN(const auto points, points_from(issue(), {"get"}, {"burst=all"}));
+  EXPECT_EQ(points.size(), issue().factors[1].values.size());
 }
 
 TEST(Points, EqualOnesAreMeasuredOnce) {
-  const auto points = points_from(issue(), {"get", "get"}, {"bytes=8,8"});
-  ASSERT_TRUE(points.ok());
-  EXPECT_EQ(points->size(), 1u);
+  ASSERT_OK_AND_ASSIGN(const auto points, points_from(issue(), {"get", "get"}, {"bytes=8,8"}));
+  EXPECT_EQ(points.size(), 1u);
 }
 
 TEST(Points, MessagesSayWhatIsAccepted) {

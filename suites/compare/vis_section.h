@@ -33,8 +33,6 @@ class VisSection {
   /// Data of one transfer, and what lies between the first and the last piece: density 50 %.
   static constexpr size_t kPayload = size_t{64} << 10;
   static constexpr size_t kSpan = 2 * kPayload;
-  /// Bytes of the array that both ranks give.
-  static constexpr size_t kArrayBytes = 2 * kSpan;
 
   /// Collective.
   VisSection(Context& context, global_ptr<std::byte> array);

@@ -70,9 +70,7 @@ uint64_t word_at(size_t word, uint64_t salt) {
 
 void prepare_initiator(const Row& row, Data& data) {
   if (row.is_put()) fill(row, data.salt, data.source.data());
-  if (row.is_strided()) {
-    std::memset(data.sink.data(), 0, row.span());
-  }
+  if (row.is_strided()) std::memset(data.sink.data(), 0, row.span());
 }
 
 void prepare_target(const Row& row, uint64_t salt, std::byte* memory) {

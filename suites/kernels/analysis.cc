@@ -114,7 +114,7 @@ Result<SampleSeries> run_analysis(Session& session, const Point& point, const St
   series.timestamps_s = {context.now_s()};
   if (series.verified && watched) {
     series.note = std::to_string(total.executions) + " loops, " + std::to_string(total.planned) +
-                  " planned anew in " + seconds_text(total.planning_s) + "; " +
+                  " planned again in " + seconds_text(total.planning_s) + "; " +
                   std::to_string(strided) + " strided transfers";
   }
   return series;

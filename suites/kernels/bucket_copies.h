@@ -14,7 +14,7 @@
 #include "base/result.h"
 #include "suites/kernels/plain_copies.h"
 #include "suites/kernels/symmetric_memory.h"
-#include "suites/kernels/update_ways.h"
+#include "suites/kernels/update_variants.h"
 
 namespace stripline::suites {
 

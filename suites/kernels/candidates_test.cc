@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "suites/kernels/decomposition.h"
 #include "suites/kernels/strided_variants.h"
 #include "suites/registry.h"
@@ -27,12 +28,11 @@ TEST(Candidates, AreDistinctAcceptedAndBeginWithTheSimplest) {
        {problem("kernel.matvec", {{"rows", int64_t{100}}}),
         problem("kernel.transpose", {{"n", int64_t{256}}}), problem("kernel.triad", {}),
         problem("kernel.prk_sparse", {}), problem("kernel.prk_transpose", {{"n", int64_t{512}}})}) {
-    const auto points = forced_candidates(base, 4);
-    ASSERT_TRUE(points.ok());
-    EXPECT_GT(points->size(), 20u);
-    EXPECT_LT(points->size(), 60u);
+    ASSERT_OK_AND_ASSIGN(const auto points, forced_candidates(base, 4));
+    EXPECT_GT(points.size(), 20u);
+    EXPECT_LT(points.size(), 60u);
     std::set<std::string> keys;
-    for (Point point : *points) {
+    for (Point point : points) {
       EXPECT_EQ(point.variant, "forced");
       EXPECT_TRUE(keys.insert(experiment::point_key(point)).second);
       const auto trouble =
@@ -40,33 +40,30 @@ TEST(Candidates, AreDistinctAcceptedAndBeginWithTheSimplest) {
       EXPECT_FALSE(trouble) << *trouble;
       EXPECT_TRUE(decomposition_of(point).ok()) << experiment::point_key(point);
     }
-    const auto first = decomposition_of(points->front());
+    const auto first = decomposition_of(points.front());
     EXPECT_EQ(first->schedule, plan::Schedule::vectorised);
   }
 }
 
 TEST(Candidates, WindowsAreSmallerThanTheNumberOfStrips) {
-  const auto points = forced_candidates(problem("kernel.matvec", {{"rows", int64_t{2}}}), 2);
-  ASSERT_TRUE(points.ok());
-  for (const Point& point : *points) {
-    const auto candidate = decomposition_of(point);
-    ASSERT_TRUE(candidate.ok());
-    if (candidate->schedule != plan::Schedule::pipelined) continue;
-    EXPECT_LT(candidate->window * candidate->strip_bytes, uint64_t{2} * 1024 * 8);
+  ASSERT_OK_AND_ASSIGN(const auto points,
+                       forced_candidates(problem("kernel.matvec", {{"rows", int64_t{2}}}), 2));
+  for (const Point& point : points) {
+    ASSERT_OK_AND_ASSIGN(const auto candidate, decomposition_of(point));
+    if (candidate.schedule != plan::Schedule::pipelined) continue;
+    EXPECT_LT(candidate.window * candidate.strip_bytes, uint64_t{2} * 1024 * 8);
   }
 }
 
 TEST(Candidates, StripsAreAtMost256CountingTheLastShortOne) {
   // 256 strips of 1 KiB and one of 8 B.
   const auto base = problem("kernel.matvec", {{"rows", int64_t{1}}, {"cols", int64_t{32769}}});
-  const auto transfer = transfer_of(base, 2);
-  ASSERT_TRUE(transfer.ok());
-  const auto points = forced_candidates(base, 2);
-  ASSERT_TRUE(points.ok());
-  for (const Point& point : *points) {
+  ASSERT_OK_AND_ASSIGN(const auto transfer, transfer_of(base, 2));
+  ASSERT_OK_AND_ASSIGN(const auto points, forced_candidates(base, 2));
+  for (const Point& point : points) {
     const uint64_t strip = decomposition_of(point)->strip_bytes;
     if (strip == 0) continue;
-    EXPECT_LE((transfer->block_bytes + strip - 1) / strip, 256u) << strip;
+    EXPECT_LE((transfer.block_bytes + strip - 1) / strip, 256u) << strip;
   }
 }
 
@@ -85,11 +82,10 @@ TEST(Candidates, OfASearchAreAcceptedAndHoldTheVariantsByHand) {
       {"kernel.prk_stencil", {"forced", "hand", "packed"}}};
   for (const auto& [name, expected] : variants) {
     SCOPED_TRACE(name);
-    const auto points = search_candidates(problem(name, {}), 4);
-    ASSERT_TRUE(points.ok()) << points.error().message();
+    ASSERT_OK_AND_ASSIGN(const auto points, search_candidates(problem(name, {}), 4));
     std::set<std::string> found;
     std::set<std::string> keys;
-    for (Point point : *points) {
+    for (Point point : points) {
       found.insert(point.variant);
       EXPECT_TRUE(keys.insert(experiment::point_key(point)).second);
       const auto trouble = experiment::complete_point(find_benchmark(name)->declaration, point);
@@ -97,7 +93,7 @@ TEST(Candidates, OfASearchAreAcceptedAndHoldTheVariantsByHand) {
     }
     EXPECT_EQ(found, expected);
     // What a program by hand may be is no schedule with a window, nor a method of the runtime.
-    const auto swept = hand_swept(*points);
+    const auto swept = hand_swept(points);
     EXPECT_FALSE(swept.empty());
     for (const Point& point : swept) {
       EXPECT_NE(experiment::text_param(point, kScheduleFactor), "B");

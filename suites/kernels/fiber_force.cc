@@ -130,18 +130,18 @@ class Sphere {
 Result<SampleSeries> run_fiber_force(Session& session, const experiment::Point& point,
                                      const experiment::StopRule& rule) {
   Context& ctx = session.context();
-  const UpdateWay way = update_way_of(point);
+  const UpdateVariant variant = update_variant_of(point);
   STRIPLINE_ASSIGN_OR_RETURN(const UpdateOptions options, update_options_of(ctx, point));
   const size_t points = size_param(point, kPointsFactor);
   Sphere sphere(size_param(point, kGridFactor), points, ctx.rank_n());
-  if (way == UpdateWay::sequential) {
+  if (variant == UpdateVariant::sequential) {
     sphere.keep(0, ctx.rank_me() == 0 ? ctx.rank_n() : 0);
   } else {
     sphere.keep(ctx.rank_me(), 1);
   }
   using Forces = ForceUpdates<kReach>;
   STRIPLINE_ASSIGN_OR_RETURN(
-      Forces forces, Forces::create(ctx, way, sphere.own(),
+      Forces forces, Forces::create(ctx, variant, sphere.own(),
                                     {.items = points,
                                      .updates = kReach * kReach,
                                      .update_flops = 2 * kReach,

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,7 +25,7 @@
 #include "suites/kernels/measure_kernel.h"
 #include "suites/kernels/owner_buckets.h"
 #include "suites/kernels/symmetric_memory.h"
-#include "suites/kernels/update_ways.h"
+#include "suites/kernels/update_variants.h"
 
 namespace stripline::suites {
 
@@ -46,11 +45,11 @@ template <size_t kWidth>
 class ForceUpdates {
  public:
   /// Collective. `own`: doubles of each rank. Errors: as those of memory and locks.
-  static Result<ForceUpdates> create(Context& context, UpdateWay way, size_t own,
+  static Result<ForceUpdates> create(Context& context, UpdateVariant variant, size_t own,
                                      const ForceWork& work, const UpdateOptions& options) {
     STRIPLINE_ASSIGN_OR_RETURN(auto memory, SymmetricMemory<double>::create(context, own));
     STRIPLINE_ASSIGN_OR_RETURN(auto lock, global_lock::create(context));
-    return ForceUpdates(context, way, own, work, options, std::move(memory), std::move(lock));
+    return ForceUpdates(context, variant, own, work, options, std::move(memory), std::move(lock));
   }
 
   /// What is really made: methods that wait for each update make few.
@@ -78,9 +77,9 @@ class ForceUpdates {
   /// owner's doubles. Items are counted over all ranks, of which each has as many as the next one.
   template <typename Make>
   void run(const Make& make) {
-    switch (way_) {
-      case UpdateWay::naive:
-      case UpdateWay::lock:
+    switch (variant_) {
+      case UpdateVariant::naive:
+      case UpdateVariant::lock:
         each(context_->rank_me(), make,
              [this](rank_t owner, size_t first, const Force<kWidth>& force) {
                const std::lock_guard hold(lock_);
@@ -91,7 +90,7 @@ class ForceUpdates {
              });
         context_->barrier();
         break;
-      case UpdateWay::atomics:
+      case UpdateVariant::atomics:
         each(context_->rank_me(), make,
              [this](rank_t owner, size_t first, const Force<kWidth>& force) {
                const auto where = at(owner, first);
@@ -101,10 +100,10 @@ class ForceUpdates {
              });
         context_->barrier();
         break;
-      case UpdateWay::by_hand:
+      case UpdateVariant::by_hand:
         exchange(make);
         break;
-      case UpdateWay::tuned:
+      case UpdateVariant::tuned:
         each(context_->rank_me(), make,
              [this](rank_t owner, size_t first, const Force<kWidth>& force) {
                epoch_.update_run(at(owner, first), force);
@@ -112,7 +111,7 @@ class ForceUpdates {
         epoch_.end();
         ++epochs_;
         break;
-      case UpdateWay::sequential:
+      case UpdateVariant::sequential:
         if (context_->rank_me() != 0) break;
         for (rank_t rank = 0; rank < context_->rank_n(); ++rank) {
           each(rank, make, [this](rank_t owner, size_t first, const Force<kWidth>& force) {
@@ -127,7 +126,7 @@ class ForceUpdates {
   /// Collective. What `right(owner, doubles)` says of all memory, each part asked on one rank.
   template <typename Right>
   bool verify(const Right& right) const {
-    if (way_ != UpdateWay::sequential) {
+    if (variant_ != UpdateVariant::sequential) {
       return right(context_->rank_me(), std::span<const double>(memory_.here(), own_));
     }
     for (rank_t owner = 0; owner * own_ < alone_.size(); ++owner) {
@@ -146,10 +145,10 @@ class ForceUpdates {
     Force<kWidth> force;
   };
 
-  ForceUpdates(Context& context, UpdateWay way, size_t own, const ForceWork& work,
+  ForceUpdates(Context& context, UpdateVariant variant, size_t own, const ForceWork& work,
                const UpdateOptions& options, SymmetricMemory<double> memory, global_lock lock)
       : context_(&context),
-        way_(way),
+        variant_(variant),
         own_(own),
         stride_(work.items),
         work_(work),
@@ -158,11 +157,11 @@ class ForceUpdates {
         atomics_(context),
         epoch_(context, options),
         buckets_(context) {
-    if (work_.items * work_.updates > updates_made(way, work_.items * work_.updates)) {
-      work_.updates = updates_made(way, work.updates);
-      work_.items = std::max<size_t>(1, updates_made(way, work.items) / work_.updates);
+    if (work_.items * work_.updates > updates_made(variant, work_.items * work_.updates)) {
+      work_.updates = updates_made(variant, work.updates);
+      work_.items = std::max<size_t>(1, updates_made(variant, work.items) / work_.updates);
     }
-    if (way == UpdateWay::sequential && context.rank_me() == 0) {
+    if (variant == UpdateVariant::sequential && context.rank_me() == 0) {
       alone_.resize(own * context.rank_n());
     }
   }
@@ -219,7 +218,7 @@ class ForceUpdates {
   }
 
   Context* context_;
-  UpdateWay way_;
+  UpdateVariant variant_;
   size_t own_;
   size_t stride_;  // from the items of a rank to those of the next one
   ForceWork work_;

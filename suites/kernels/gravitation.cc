@@ -111,12 +111,13 @@ Result<SampleSeries> run_gravitation(Session& session, const experiment::Point& 
   const size_t own = size_param(point, kBodiesFactor);
   Bodies bodies(own, ctx.rank_n());
   using Forces = ForceUpdates<kAxes>;
-  STRIPLINE_ASSIGN_OR_RETURN(Forces forces, Forces::create(ctx, update_way_of(point), kAxes * own,
-                                                           {.items = own,
-                                                            .updates = own * ctx.rank_n(),
-                                                            .update_flops = kPullFlops,
-                                                            .update_bytes = sizeof(Body)},
-                                                           options));
+  STRIPLINE_ASSIGN_OR_RETURN(Forces forces,
+                             Forces::create(ctx, update_variant_of(point), kAxes * own,
+                                            {.items = own,
+                                             .updates = own * ctx.rank_n(),
+                                             .update_flops = kPullFlops,
+                                             .update_bytes = sizeof(Body)},
+                                            options));
   KernelParts parts;
   parts.prepare = [&](uint64_t salt) {
     bodies.scatter(salt);

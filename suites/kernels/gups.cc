@@ -15,7 +15,7 @@
 #include "suites/kernels/kernels.h"
 #include "suites/kernels/measure_kernel.h"
 #include "suites/kernels/plain_copies.h"
-#include "suites/kernels/update_ways.h"
+#include "suites/kernels/update_variants.h"
 
 namespace stripline::suites {
 namespace {
@@ -122,12 +122,12 @@ Result<SampleSeries> run_gups(Session& session, const experiment::Point& point,
   const std::optional<PlainCopies> plain = plain_copies_of(point.variant);
   const bool in_region = point.variant == variant::kFineRegion;
   const bool unrolled = in_region || point.variant == "unrolled";
-  const UpdateWay way = update_way_of(point);
+  const UpdateVariant variant = update_variant_of(point);
   STRIPLINE_ASSIGN_OR_RETURN(const UpdateOptions options, update_options_of(ctx, point));
   // Updates in bulk are of any cell, as by_hand's; unrolled ones, and those in a region, are those
   // of naive.
   const size_t asked = size_param(point, kUpdatesFactor);
-  const size_t updates = plain ? asked : updates_made(way, asked);
+  const size_t updates = plain ? asked : updates_made(variant, asked);
   const uint64_t cells = uint64_t{1} << size_param(point, kLog2CellsFactor);
   STRIPLINE_ASSIGN_OR_RETURN(Table table, Table::create(ctx, cells, blocked(cells, ctx.rank_n())));
   std::vector<uint64_t> keys(updates);
@@ -135,7 +135,8 @@ Result<SampleSeries> run_gups(Session& session, const experiment::Point& point,
   {
     using Singles = Updates<RandomAccess, block_cyclic<>>;
     STRIPLINE_ASSIGN_OR_RETURN(
-        Singles singles, Singles::create(table, way, size_param(point, kLookAheadFactor), options));
+        Singles singles,
+        Singles::create(table, variant, size_param(point, kLookAheadFactor), options));
     using Buckets = BucketCopies<RandomAccess, block_cyclic<>>;
     std::optional<Buckets> buckets;
     if (plain) {

@@ -5,7 +5,7 @@
 #include "suites/grids.h"
 #include "suites/kernels/kernels.h"
 #include "suites/kernels/measure_kernel.h"
-#include "suites/kernels/update_ways.h"
+#include "suites/kernels/update_variants.h"
 
 namespace stripline::suites {
 namespace {
@@ -88,12 +88,12 @@ SampleSeries run_sequential(Session& session, const experiment::StopRule& rule,
 Result<SampleSeries> run_histogram(Session& session, const experiment::Point& point,
                                    const experiment::StopRule& rule) {
   Context& ctx = session.context();
-  const UpdateWay way = update_way_of(point);
+  const UpdateVariant variant = update_variant_of(point);
   STRIPLINE_ASSIGN_OR_RETURN(const UpdateOptions options, update_options_of(ctx, point));
-  const size_t updates = updates_made(way, size_param(point, kUpdatesFactor));
+  const size_t updates = updates_made(variant, size_param(point, kUpdatesFactor));
   const std::string keys_are = experiment::text_param(point, kKeysFactor).value_or(kUniform);
   const uint64_t bins = bins_of(keys_are, size_param(point, kBinsFactor), ctx.rank_n());
-  if (way == UpdateWay::sequential) {
+  if (variant == UpdateVariant::sequential) {
     SampleSeries series = run_sequential(session, rule, keys_are, bins, updates);
     if (!series.verified) series.note = kWrongCounts;
     return series;
@@ -103,8 +103,8 @@ Result<SampleSeries> run_histogram(Session& session, const experiment::Point& po
   std::vector<uint64_t> keys(updates);
   SampleSeries series;
   {
-    using Ways = Updates<Histogram, cyclic>;
-    STRIPLINE_ASSIGN_OR_RETURN(Ways ways, Ways::create(counts, way, 0, options));
+    using Updater = Updates<Histogram, cyclic>;
+    STRIPLINE_ASSIGN_OR_RETURN(Updater updater, Updater::create(counts, variant, 0, options));
     const team world = team::world(ctx);
     KernelParts parts;
     parts.prepare = [&](uint64_t salt) {
@@ -113,19 +113,19 @@ Result<SampleSeries> run_histogram(Session& session, const experiment::Point& po
         keys[i] = key_of(keys_are, bins, hash_of(salt, ctx.rank_me(), i));
       }
     };
-    parts.run = [&] { ways.run(keys); };
+    parts.run = [&] { updater.run(keys); };
     parts.verify = [&](uint64_t salt) {
       uint64_t difference = 0;
       const std::span<const uint64_t> mine = counts.local_span();
       for (size_t i = 0; i < mine.size(); ++i) {
         difference += (mine[i] - salt) * weight_of(counts.index_of(i));
       }
-      for (const uint64_t key : keys) difference -= weight_of(ways.cell_of(key));
+      for (const uint64_t key : keys) difference -= weight_of(updater.cell_of(key));
       return world.allreduce(difference, op_add{}) == 0;
     };
     parts.scale = 1 / static_cast<double>(updates);
     series = measure_kernel(session, rule, parts);
-    series.note = ways.note();
+    series.note = updater.note();
   }
   counts.destroy();
   if (!series.verified) series.note = kWrongCounts;

@@ -1,8 +1,6 @@
 // Kernels: what users run, in every variant that the tuned runtime is compared with.
 #pragma once
 
-#include <vector>
-
 #include "suites/registry.h"
 
 namespace stripline::suites {

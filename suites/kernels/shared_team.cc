@@ -18,11 +18,11 @@ Result<NodeTeam> join_node_team(Session& session) {
 }
 
 experiment::Factor shared_memory_factor() {
-  experiment::Factor way;
-  way.name = factor::kSameNode;
-  way.description = "How the ranks reach each other: by loads and stores of mapped memory.";
-  way.values = {std::string(kMapped)};
-  return way;
+  experiment::Factor path;
+  path.name = factor::kSameNode;
+  path.description = "How the ranks reach each other: by loads and stores of mapped memory.";
+  path.values = {std::string(kMapped)};
+  return path;
 }
 
 SharedUpdatesOptions shared_options(const experiment::Point& point) {

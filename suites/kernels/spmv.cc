@@ -145,15 +145,15 @@ void multiply_whole(const Vector& x, const MatrixRows& matrix, std::vector<doubl
 }
 
 // How those that are not packed get here.
-std::string ways_text(const GatherStatistics& said) {
-  const std::array<std::pair<uint64_t, const char*>, 4> ways = {
+std::string methods_text(const GatherStatistics& said) {
+  const std::array<std::pair<uint64_t, const char*>, 4> methods = {
       {{said.bound_owners, " by their bound"},
        {said.pulled_owners, " pulled"},
        {said.broadcast_owners, " passed on"},
        {said.shared_owners, " shared"}}};
   std::string text;
-  for (const auto& [owners, way] : ways) {
-    if (owners > 0) text += ", " + std::to_string(owners) + way;
+  for (const auto& [owners, method] : methods) {
+    if (owners > 0) text += ", " + std::to_string(owners) + method;
   }
   return text;
 }
@@ -263,7 +263,7 @@ Result<SampleSeries> run_spmv(Session& session, const experiment::Point& point,
   } else if (gathered) {
     const GatherStatistics& said = gathered->statistics();
     series.note = count_text(said.elements, "element") + " of " + count_text(said.owners, "rank") +
-                  ways_text(said) + "; inspected in " + seconds_text(said.inspection_s) +
+                  methods_text(said) + "; inspected in " + seconds_text(said.inspection_s) +
                   matrix_note(session, point);
   }
   gathered.reset();

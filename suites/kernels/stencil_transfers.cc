@@ -81,7 +81,7 @@ void StencilTransfers::ghosts(prk::StencilShare& share) {
     }
     side.told = signals(manner_.variant);
     if (overlaps()) continue;
-    side.under_way.wait();
+    side.transfer.wait();
     tell(side);
   }
   const size_t rows = share.interior_rows();
@@ -92,7 +92,7 @@ void StencilTransfers::ghosts(prk::StencilShare& share) {
     }
     for (Side& side : sides_) {
       if (side.told) continue;
-      side.under_way.wait();
+      side.transfer.wait();
       tell(side);
     }
   }
@@ -105,7 +105,7 @@ void StencilTransfers::ghosts(prk::StencilShare& share) {
 
 void StencilTransfers::used(prk::StencilShare& /*share*/) {
   for (const Side& side : sides_) {
-    if (signals(manner_.variant)) side.under_way.wait_source();  // what left is written next
+    if (signals(manner_.variant)) side.transfer.wait_source();  // what left is written next
     if (!lands(manner_.variant)) raise(Flag::used, side);
   }
 }
@@ -123,15 +123,15 @@ void StencilTransfers::put(Side& side) {
     return memory_.on(side.face.neighbour) + static_cast<std::ptrdiff_t>(place);
   };
   if (!signals(manner_.variant)) {
-    side.under_way = rput_strided<2, double>(*context_, source, strides, there(side.face.ghosts),
-                                             strides, extents, manner_.transfers);
+    side.transfer = rput_strided<2, double>(*context_, source, strides, there(side.face.ghosts),
+                                            strides, extents, manner_.transfers);
     return;
   }
   // Keeps the flags of two steps in their order.
-  side.under_way.wait();
+  side.transfer.wait();
   const auto row_bytes = static_cast<std::ptrdiff_t>(side.face.columns * sizeof(double));
   const std::array<std::ptrdiff_t, 2> in_buffer = {sizeof(double), row_bytes};
-  side.under_way = rput_strided_signal<2, double>(
+  side.transfer = rput_strided_signal<2, double>(
       *context_, source, strides, there(buffer_place(side.opposite)), in_buffer, extents,
       flag(Flag::filled, side.opposite, side.face.neighbour), step_, manner_.transfers);
 }
@@ -157,7 +157,7 @@ void StencilTransfers::put_elements(Side& side) {
 void StencilTransfers::put_packed(Side& side) {
   const prk::StencilFace& face = side.face;
   // Also keeps the flags of two steps in their order.
-  side.under_way.wait();
+  side.transfer.wait();
   double* packed = side.packed.data();
   for (size_t row = 0; row < face.rows; ++row) {
     const double* const points = memory_.here() + face.source + row * partition_.pitch();
@@ -165,7 +165,7 @@ void StencilTransfers::put_packed(Side& side) {
   }
   count_copy(context_->work(), face.rows, face.columns * sizeof(double));
   const auto place = static_cast<std::ptrdiff_t>(buffer_place(side.opposite));
-  side.under_way =
+  side.transfer =
       context_->rput_signal(side.packed.data(), memory_.on(face.neighbour) + place, face.elements(),
                             flag(Flag::filled, side.opposite, face.neighbour), step_);
 }
@@ -185,7 +185,7 @@ void StencilTransfers::unpack(const Side& side) {
 void StencilTransfers::look_after() {
   context_->progress();
   for (Side& side : sides_) {
-    if (!side.told && side.under_way.is_ready()) tell(side);
+    if (!side.told && side.transfer.is_ready()) tell(side);
   }
 }
 

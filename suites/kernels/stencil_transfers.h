@@ -2,10 +2,8 @@
 // strided_variants.h.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -51,7 +49,7 @@ class StencilTransfers {
     size_t index = 0;
     size_t opposite = 0;         // the same border, seen from the neighbour
     std::vector<double> packed;  // to leave
-    future under_way;            // what leaves
+    future transfer;             // what leaves
     bool told = true;            // the neighbour knows that it has come
   };
   enum class Flag { used, filled };

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include <stripline/bulk.h>
 #include <stripline/context.h>

@@ -17,7 +17,7 @@
 #include "suites/kernels/measure_kernel.h"
 #include "suites/kernels/owner_buckets.h"
 #include "suites/kernels/symmetric_memory.h"
-#include "suites/kernels/update_ways.h"
+#include "suites/kernels/update_variants.h"
 
 namespace stripline::suites {
 namespace {
@@ -62,14 +62,14 @@ struct Wedge {
 /// The vertices of a rank, and their wedges: vertex v is rank v % ranks', there the v / ranks-th.
 class Share {
  public:
-  Share(const Graph& graph, rank_t me, rank_t ranks, UpdateWay way)
+  Share(const Graph& graph, rank_t me, rank_t ranks, UpdateVariant variant)
       : graph_(graph), me_(me), ranks_(ranks) {
     size_t all = 0;
     for (uint32_t v = me; v < graph.vertices(); v += ranks) {
       const size_t degree = graph.row(v).size();
       all += degree * (degree - 1) / 2;
     }
-    wedges_ = updates_made(way, all);
+    wedges_ = updates_made(variant, all);
   }
 
   size_t wedges() const { return wedges_; }
@@ -120,9 +120,9 @@ class Share {
 class Counting {
  public:
   static Result<Counting> create(Context& context, const Graph& graph, const Share& share,
-                                 UpdateWay way, const UpdateOptions& options) {
+                                 UpdateVariant variant, const UpdateOptions& options) {
     std::optional<SymmetricMemory<uint32_t>> cells;
-    if (way == UpdateWay::tuned || way == UpdateWay::atomics) {
+    if (variant == UpdateVariant::tuned || variant == UpdateVariant::atomics) {
       STRIPLINE_ASSIGN_OR_RETURN(auto table,
                                  SymmetricMemory<uint32_t>::create(context, share.cells()));
       cells.emplace(std::move(table));
@@ -136,7 +136,7 @@ class Counting {
     const uint32_t rows = graph.vertices() / context.rank_n() + 1;
     STRIPLINE_ASSIGN_OR_RETURN(auto memory,
                                SymmetricMemory<uint32_t>::create(context, rows + 1 + most));
-    return Counting(context, graph, share, way, options, std::move(cells), std::move(memory));
+    return Counting(context, graph, share, variant, options, std::move(cells), std::move(memory));
   }
 
   void clear() {
@@ -145,15 +145,15 @@ class Counting {
 
   /// Collective. The triangles that this rank found, or whose cells it has.
   uint64_t run() {
-    switch (way_) {
-      case UpdateWay::atomics:
+    switch (variant_) {
+      case UpdateVariant::atomics:
         share_->each_edge([this](uint32_t high, std::span<const uint32_t> lows) {
           const auto cells = row_of(high);
           for (const uint32_t low : lows) atomics_.add(cells + low, 1);
         });
         context_->barrier();
         return closed();
-      case UpdateWay::tuned:
+      case UpdateVariant::tuned:
         share_->each_edge([this](uint32_t high, std::span<const uint32_t> lows) {
           const auto cells = row_of(high);
           for (const uint32_t low : lows) epoch_.update(cells + low, 1);
@@ -161,11 +161,11 @@ class Counting {
         epoch_.end();
         ++epochs_;
         return closed();
-      case UpdateWay::by_hand:
+      case UpdateVariant::by_hand:
         return exchange();
-      case UpdateWay::naive:
-      case UpdateWay::lock:
-      case UpdateWay::sequential:
+      case UpdateVariant::naive:
+      case UpdateVariant::lock:
+      case UpdateVariant::sequential:
         break;
     }
     return fetch();
@@ -176,13 +176,13 @@ class Counting {
   }
 
  private:
-  Counting(Context& context, const Graph& graph, const Share& share, UpdateWay way,
+  Counting(Context& context, const Graph& graph, const Share& share, UpdateVariant variant,
            const UpdateOptions& options, std::optional<SymmetricMemory<uint32_t>> cells,
            SymmetricMemory<uint32_t> rows)
       : context_(&context),
         graph_(&graph),
         share_(&share),
-        way_(way),
+        variant_(variant),
         cells_(std::move(cells)),
         rows_(std::move(rows)),
         atomics_(context),
@@ -263,7 +263,7 @@ class Counting {
   Context* context_;
   const Graph* graph_;
   const Share* share_;
-  UpdateWay way_;
+  UpdateVariant variant_;
   std::optional<SymmetricMemory<uint32_t>> cells_;  // the table, where wedges are counted
   SymmetricMemory<uint32_t> rows_;
   atomic_domain<uint32_t> atomics_;
@@ -276,12 +276,13 @@ class Counting {
 Result<SampleSeries> run_triangle_count(Session& session, const experiment::Point& point,
                                         const experiment::StopRule& rule) {
   Context& ctx = session.context();
-  const UpdateWay way = update_way_of(point);
+  const UpdateVariant variant = update_variant_of(point);
   STRIPLINE_ASSIGN_OR_RETURN(const UpdateOptions options, update_options_of(ctx, point));
   const Graph graph(static_cast<uint32_t>(size_param(point, kVerticesFactor)),
                     size_param(point, kEdgesFactor));
-  const Share share(graph, ctx.rank_me(), ctx.rank_n(), way);
-  STRIPLINE_ASSIGN_OR_RETURN(Counting counting, Counting::create(ctx, graph, share, way, options));
+  const Share share(graph, ctx.rank_me(), ctx.rank_n(), variant);
+  STRIPLINE_ASSIGN_OR_RETURN(Counting counting,
+                             Counting::create(ctx, graph, share, variant, options));
   const team world = team::world(ctx);
   const uint64_t expected = world.allreduce(share.triangles(), op_add{});
   const uint64_t wedges = world.allreduce(uint64_t{share.wedges()}, op_add{});

@@ -2,7 +2,6 @@
 #include "optimizer/model/collective.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>

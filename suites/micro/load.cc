@@ -59,7 +59,7 @@ class Streams {
         array_(array),
         partner_(partner),
         private_(bytes * kOperations),
-        under_way_(kOperations) {}
+        in_flight_(kOperations) {}
 
   void run() {
     if (!partner_) return;
@@ -67,10 +67,10 @@ class Streams {
     for (size_t i = 0; i < kOperations; ++i) {
       const auto there = theirs + static_cast<std::ptrdiff_t>(i * bytes_);
       std::byte* const here = private_.data() + i * bytes_;
-      under_way_[i] = operation_ == Operation::get ? context_.rget(there, here, bytes_)
+      in_flight_[i] = operation_ == Operation::get ? context_.rget(there, here, bytes_)
                                                    : context_.rput(here, there, bytes_);
     }
-    for (const future& one : under_way_) one.wait();
+    for (const future& one : in_flight_) one.wait();
   }
 
   // Runs once more with data that depend on who sends them, and compares.
@@ -94,7 +94,7 @@ class Streams {
   global_ptr<std::byte> array_;
   std::optional<rank_t> partner_;
   std::vector<std::byte> private_;
-  std::vector<future> under_way_;
+  std::vector<future> in_flight_;
 };
 
 Result<SampleSeries> run_load(Session& session, const experiment::Point& point,

@@ -34,13 +34,13 @@ Benchmark on_node(const Benchmark& of_network) {
   for (experiment::Factor& factor : e.factors) {
     if (factor.name == factor::kBytes) factor.values = size_grid(8, int64_t{4} << 20, 1);
   }
-  experiment::Factor way;
-  way.name = factor::kSameNode;
-  way.description =
+  experiment::Factor path;
+  path.name = factor::kSameNode;
+  path.description =
       "How they do: by loads and stores of mapped memory, or by copies that the kernel makes "
       "(Options::same_node).";
-  way.values = {std::string("mapped"), std::string("cma")};
-  e.factors.push_back(std::move(way));
+  path.values = {std::string("mapped"), std::string("cma")};
+  e.factors.push_back(std::move(path));
   e.feeds = {"network.intra-node", "network.intra-node-cma"};
   return benchmark;
 }

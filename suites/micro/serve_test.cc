@@ -1,5 +1,4 @@
 // What serving takes of a target, on the emulated fabric, which says what that is.
-#include <string>
 
 #include <gtest/gtest.h>
 

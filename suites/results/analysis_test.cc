@@ -10,7 +10,7 @@ TEST(AnalysisTable, JudgesEachKernelAtTheSpeedOfItsNetwork) {
   light.fabric = "tcp";
   light.ranks = 2;
   light.problem = "kernel.analysis: kernel=kernel.nas_is repetitions=10";
-  light.plans = {{"run", "A"}, {"analysis", "120 loops, 4 planned anew"}};
+  light.plans = {{"run", "A"}, {"analysis", "120 loops, 4 planned again"}};
   light.times = {{"run", {1.0, 1.0, 9.0}}, {"analysis", {0.001, 0.002, 0.009}}};
   CellResult heavy = light;
   heavy.fabric = "emulated:itanium-gm,compute=declared";  // a CPU that is six times slower
@@ -20,7 +20,7 @@ TEST(AnalysisTable, JudgesEachKernelAtTheSpeedOfItsNetwork) {
   EXPECT_TRUE(holds("less than 0.5 % in 1 of 2 kernels; the largest is 0.600 %.")) << *text;
   EXPECT_TRUE(
       holds("| tcp | 42 % | 2 | kernel=kernel.nas_is repetitions=10 | 120 loops, 4 planned "
-            "anew | 1.000 ms | 1.000 s | 0.100 % | 0.100 % | less than 0.5 %: met |"))
+            "again | 1.000 ms | 1.000 s | 0.100 % | 0.100 % | less than 0.5 %: met |"))
       << *text;
   EXPECT_TRUE(holds("| 0.100 % | 0.600 % | less than 0.5 %: NOT MET |")) << *text;
   light.fabric = "emulated:pigeon";

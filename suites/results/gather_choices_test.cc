@@ -5,22 +5,22 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
+
 namespace stripline::suites::results {
 namespace {
 
 TEST(GatherCells, AreAtLeastSixtyOnRealAndEmulatedNetworks) {
-  const auto cells = gather_cells({});
-  ASSERT_TRUE(cells.ok()) << cells.error().message();
-  EXPECT_GE(cells->size(), 60U);
+  ASSERT_OK_AND_ASSIGN(const auto cells, gather_cells({}));
+  EXPECT_GE(cells.size(), 60U);
   std::set<std::string> networks;
   std::set<std::string> keys;
-  for (const Cell& cell : *cells) {
+  for (const Cell& cell : cells) {
     networks.insert(cell.network.path());
     EXPECT_TRUE(keys.insert(cell.key()).second) << cell.key();
-    const auto rows = gather_rows(cell);
-    ASSERT_TRUE(rows.ok()) << rows.error().message();
-    EXPECT_EQ(rows->front().first, kChosenRow);
-    EXPECT_GE(rows->size(), 5U);
+    ASSERT_OK_AND_ASSIGN(const auto rows, gather_rows(cell));
+    EXPECT_EQ(rows.front().first, kChosenRow);
+    EXPECT_GE(rows.size(), 5U);
   }
   EXPECT_EQ(networks.size(), 6U);
 }
@@ -29,13 +29,11 @@ TEST(GatherCells, AreSelectedByName) {
   Options options;
   options.only = "tcp";
   options.cells = "matrix=random";
-  const auto cells = gather_cells(options);
-  ASSERT_TRUE(cells.ok());
-  for (const Cell& cell : *cells) EXPECT_EQ(cell.network.path(), "tcp");
+  ASSERT_OK_AND_ASSIGN(const auto cells, gather_cells(options));
+  for (const Cell& cell : cells) EXPECT_EQ(cell.network.path(), "tcp");
   options.only = "same_node=mapped";
-  const auto mapped = gather_cells(options);
-  ASSERT_TRUE(mapped.ok());
-  for (const Cell& cell : *mapped) EXPECT_NE(cell.network.same_node, "network");
+  ASSERT_OK_AND_ASSIGN(const auto mapped, gather_cells(options));
+  for (const Cell& cell : mapped) EXPECT_NE(cell.network.same_node, "network");
   options.only = "no such thing";
   const auto none = gather_cells(options);
   ASSERT_FALSE(none.ok());
@@ -64,21 +62,19 @@ TEST(GatherTables, CountCellsInWhichAMixIsTheFastest) {
   CellResult equal = mixed;
   equal.problem = "b";
   equal.times.at("pack") = {1e-6, 0.98e-6};
-  const auto tables = choice_tables(gather_question(), {mixed, equal});
-  ASSERT_TRUE(tables.ok()) << tables.error().message();
-  EXPECT_NE(tables->find("in 1 of 2 cells with 16 ranks or more (criterion: at least 5): NOT MET"),
+  ASSERT_OK_AND_ASSIGN(const auto tables, choice_tables(gather_question(), {mixed, equal}));
+  EXPECT_NE(tables.find("in 1 of 2 cells with 16 ranks or more (criterion: at least 5): NOT MET"),
             std::string::npos)
-      << *tables;
+      << tables;
   for (CellResult* const cell : {&mixed, &equal}) {
     cell->ranks = 2;
     cell->times.at("chosen") = {1.02 * 1e-6, 1.02 * 1e-6};
     cell->times.at("pack") = {1e-6, 1e-6};
   }
-  const auto lost = choice_tables(gather_question(), {mixed, equal});
-  ASSERT_TRUE(lost.ok());
-  EXPECT_EQ(lost->find("ranks or more"), std::string::npos) << *lost;
-  EXPECT_NE(lost->find("| emulated:a | 2 | 2.0 % | NOT MET |"), std::string::npos) << *lost;
-  EXPECT_NE(lost->find("| all | 2 | 2.0 % | met |"), std::string::npos) << *lost;
+  ASSERT_OK_AND_ASSIGN(const auto lost, choice_tables(gather_question(), {mixed, equal}));
+  EXPECT_EQ(lost.find("ranks or more"), std::string::npos) << lost;
+  EXPECT_NE(lost.find("| emulated:a | 2 | 2.0 % | NOT MET |"), std::string::npos) << lost;
+  EXPECT_NE(lost.find("| all | 2 | 2.0 % | met |"), std::string::npos) << lost;
 }
 
 }  // namespace

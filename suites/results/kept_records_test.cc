@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "base/testing/processes.h"
 
 namespace stripline::suites::results {
@@ -33,9 +34,8 @@ TEST(KeptRecords, AreMeasuredOnce) {
   int measured = 0;
   const auto measure = [&]() -> Result<Measured> { return Measured{"a", ++measured}; };
   for (int command = 0; command < 2; ++command) {
-    auto kept = Kept::open(file, measured_from_json);
-    ASSERT_TRUE(kept.ok()) << kept.error().message();
-    for (int i = 0; i < 2; ++i) EXPECT_EQ(kept->get("a", measure)->value, 1);
+    ASSERT_OK_AND_ASSIGN(auto kept, Kept::open(file, measured_from_json));
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(kept.get("a", measure)->value, 1);
   }
   EXPECT_EQ(measured, 1);
 }
@@ -43,12 +43,11 @@ TEST(KeptRecords, AreMeasuredOnce) {
 TEST(KeptRecords, WhatFailedIsNotKept) {
   const TempFolder folder;
   const std::filesystem::path file = folder.path() / "kept.jsonl";
-  auto kept = Kept::open(file, measured_from_json);
-  ASSERT_TRUE(kept.ok());
+  ASSERT_OK_AND_ASSIGN(auto kept, Kept::open(file, measured_from_json));
   const auto fail = []() -> Result<Measured> { return Error(ErrorCode::unavailable, "no rank"); };
-  EXPECT_FALSE(kept->get("a", fail).ok());
+  EXPECT_FALSE(kept.get("a", fail).ok());
   EXPECT_FALSE(std::filesystem::exists(file));
-  EXPECT_EQ(kept->get("a", []() -> Result<Measured> { return Measured{"a", 5}; })->value, 5);
+  EXPECT_EQ(kept.get("a", []() -> Result<Measured> { return Measured{"a", 5}; })->value, 5);
 }
 
 TEST(KeptRecords, OfTwoTheLastOneCountsAndDamageIsAnError) {
@@ -56,10 +55,9 @@ TEST(KeptRecords, OfTwoTheLastOneCountsAndDamageIsAnError) {
   const std::filesystem::path file = folder.path() / "kept.jsonl";
   ASSERT_TRUE(append_json_line(file, to_json(Measured{"a", 1})).ok());
   ASSERT_TRUE(append_json_line(file, to_json(Measured{"a", 2})).ok());
-  auto kept = Kept::open(file, measured_from_json);
-  ASSERT_TRUE(kept.ok());
+  ASSERT_OK_AND_ASSIGN(auto kept, Kept::open(file, measured_from_json));
   const auto never = []() -> Result<Measured> { return Error(ErrorCode::internal, "measured"); };
-  EXPECT_EQ(kept->get("a", never)->value, 2);
+  EXPECT_EQ(kept.get("a", never)->value, 2);
   ASSERT_TRUE(append_json_line(file, Json{{"name", "b"}}).ok());
   EXPECT_FALSE(Kept::open(file, measured_from_json).ok());
 }

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "suites/results/cells.h"
 
 namespace stripline::suites::results {
@@ -35,37 +36,35 @@ CellResult cell(const std::string& key, const std::string& fabric, double blocki
 TEST(QualitySummary, MeansVerdictsAndShareOfGain) {
   const std::vector<CellResult> cells = {cell("a", "tcp", 10, 10, 8, 8),
                                          cell("b", "tcp", 10, 10, 11, 8)};
-  const auto summary = summarize_cells(cells);
-  ASSERT_TRUE(summary.ok()) << summary.error().message();
-  EXPECT_EQ(summary->cells, 2U);
-  EXPECT_NEAR(summary->tuned_over_best.value, std::sqrt(11.0 / 8), 1e-3);
-  EXPECT_NEAR(summary->best_over_hand.value, 0.8, 1e-3);
-  EXPECT_EQ(summary->worst_cell, "b");
-  EXPECT_NEAR(summary->worst_lower, 11.0 / 8, 0.02);
-  EXPECT_EQ(summary->against_blocking.non_inferior, 1U);
-  EXPECT_EQ(summary->against_blocking.inferior, 1U);
-  EXPECT_EQ(summary->against_blocking.inconclusive, 0U);
-  EXPECT_EQ(summary->against_hand_t.non_inferior, 1U);
-  EXPECT_EQ(summary->against_hand_t.inferior, 1U);
-  EXPECT_NEAR(summary->tuned_over_hand_t.value, std::sqrt(0.8 * 1.1) / 0.9, 1e-2);
-  EXPECT_NEAR(summary->share_of_gain(), (1 - std::sqrt(0.8 * 1.1)) / 0.2, 0.01);
+  ASSERT_OK_AND_ASSIGN(const auto summary, summarize_cells(cells));
+  EXPECT_EQ(summary.cells, 2U);
+  EXPECT_NEAR(summary.tuned_over_best.value, std::sqrt(11.0 / 8), 1e-3);
+  EXPECT_NEAR(summary.best_over_hand.value, 0.8, 1e-3);
+  EXPECT_EQ(summary.worst_cell, "b");
+  EXPECT_NEAR(summary.worst_lower, 11.0 / 8, 0.02);
+  EXPECT_EQ(summary.against_blocking.non_inferior, 1U);
+  EXPECT_EQ(summary.against_blocking.inferior, 1U);
+  EXPECT_EQ(summary.against_blocking.inconclusive, 0U);
+  EXPECT_EQ(summary.against_hand_t.non_inferior, 1U);
+  EXPECT_EQ(summary.against_hand_t.inferior, 1U);
+  EXPECT_NEAR(summary.tuned_over_hand_t.value, std::sqrt(0.8 * 1.1) / 0.9, 1e-2);
+  EXPECT_NEAR(summary.share_of_gain(), (1 - std::sqrt(0.8 * 1.1)) / 0.2, 0.01);
 }
 
 TEST(QualitySummary, WithoutAGainThereIsNoShareOfIt) {
-  const auto summary = summarize_cells({cell("a", "tcp", 10, 10, 10, 9.99)});
-  ASSERT_TRUE(summary.ok());
-  EXPECT_TRUE(std::isnan(summary->share_of_gain()));
+  ASSERT_OK_AND_ASSIGN(const auto summary, summarize_cells({cell("a", "tcp", 10, 10, 10, 9.99)}));
+  EXPECT_TRUE(std::isnan(summary.share_of_gain()));
 }
 
 TEST(QualitySummary, AFabricThatOffersNoOverlapIsNotHeldAgainstTuning) {
   const std::vector<CellResult> cells = {cell("a", "tcp", 10, 10, 10.1, 10),
                                          cell("b", "emulated:x", 10, 10, 8, 8)};
-  const auto text = quality_tables(cells, {{"tcp", 0.05}, {"emulated:x", 0.9}});
-  ASSERT_TRUE(text.ok()) << text.error().message();
-  EXPECT_EQ(text->find("HAND on tcp"), std::string::npos);
-  EXPECT_NE(text->find("HAND on emulated:x"), std::string::npos);
-  EXPECT_NE(text->find("| cells | 2 | at least 60 | NOT MET |"), std::string::npos) << *text;
-  EXPECT_NE(text->find("plan of best"), std::string::npos);
+  ASSERT_OK_AND_ASSIGN(const auto text,
+                       quality_tables(cells, {{"tcp", 0.05}, {"emulated:x", 0.9}}));
+  EXPECT_EQ(text.find("HAND on tcp"), std::string::npos);
+  EXPECT_NE(text.find("HAND on emulated:x"), std::string::npos);
+  EXPECT_NE(text.find("| cells | 2 | at least 60 | NOT MET |"), std::string::npos) << text;
+  EXPECT_NE(text.find("plan of best"), std::string::npos);
 }
 
 // The row is there where programs' guards are measured, too.
@@ -73,15 +72,13 @@ TEST(QualitySummary, WhatGuardsMakeOfPlansIsJudgedBesideThem) {
   CellResult guarded = cell("a", "tcp", 10, 10, 12, 8);
   guarded.times["guarded"] = guarded.times["blocking"];
   guarded.plans["guarded"] = "plan";
-  const auto summary = summarize_cells({guarded}, kGuardedRow);
-  ASSERT_TRUE(summary.ok()) << summary.error().message();
-  EXPECT_NEAR(summary->tuned_over_best.value, 10.0 / 8, 1e-3);
-  EXPECT_EQ(summary->against_blocking.non_inferior, 1U);
-  const auto record = cell_result_from_json(to_json(guarded), kRows);
-  ASSERT_TRUE(record.ok()) << record.error().message();
-  EXPECT_EQ(record->times.at(kGuardedRow), guarded.times.at(kGuardedRow));
+  ASSERT_OK_AND_ASSIGN(const auto summary, summarize_cells({guarded}, kGuardedRow));
+  EXPECT_NEAR(summary.tuned_over_best.value, 10.0 / 8, 1e-3);
+  EXPECT_EQ(summary.against_blocking.non_inferior, 1U);
+  ASSERT_OK_AND_ASSIGN(const auto record, cell_result_from_json(to_json(guarded), kRows));
+  EXPECT_EQ(record.times.at(kGuardedRow), guarded.times.at(kGuardedRow));
 
-  const std::string with = quality_tables({*record}, {}).value();
+  const std::string with = quality_tables({record}, {}).value();
   EXPECT_NE(with.find("| tuned not slower than blocking by more than 2 % | 0 NON_INFERIOR, 1 INF"),
             std::string::npos)
       << with;
@@ -99,9 +96,8 @@ TEST(QualitySummary, OverlapIsThatOfTransfersWorthCutting) {
 
 TEST(Quality, RecordsReadBackEqual) {
   const CellResult before = cell("a", "tcp", 10, 9, 8, 7);
-  const auto after = cell_result_from_json(to_json(before), kRows);
-  ASSERT_TRUE(after.ok()) << after.error().message();
-  EXPECT_EQ(to_json(*after), to_json(before));
+  ASSERT_OK_AND_ASSIGN(const auto after, cell_result_from_json(to_json(before), kRows));
+  EXPECT_EQ(to_json(after), to_json(before));
   Json damaged = to_json(before);
   damaged["rows"]["best"]["run_medians_s"][0] = "fast";
   EXPECT_FALSE(cell_result_from_json(damaged, kRows).ok());
@@ -110,26 +106,24 @@ TEST(Quality, RecordsReadBackEqual) {
 }
 
 TEST(QualityCells, AreDifferentAndOfNoMoreRanksThanProcessorsUnlessDeclared) {
-  const auto few = quality_cells({}, CellKind::few_ranks);
-  ASSERT_TRUE(few.ok()) << few.error().message();
-  EXPECT_GE(few->size(), 60U);
+  ASSERT_OK_AND_ASSIGN(const auto few, quality_cells({}, CellKind::few_ranks));
+  EXPECT_GE(few.size(), 60U);
   std::set<std::string> keys;
-  for (const Cell& one : *few) {
+  for (const Cell& one : few) {
     keys.insert(one.key());
     EXPECT_EQ(one.ranks, 2U) << one.key();
     EXPECT_EQ(one.network.fabric.find("declared"), std::string::npos) << one.key();
   }
-  const auto many = quality_cells({}, CellKind::many_ranks);
-  ASSERT_TRUE(many.ok()) << many.error().message();
-  EXPECT_GE(many->size(), 100U);
+  ASSERT_OK_AND_ASSIGN(const auto many, quality_cells({}, CellKind::many_ranks));
+  EXPECT_GE(many.size(), 100U);
   std::set<uint32_t> ranks;
-  for (const Cell& one : *many) {
+  for (const Cell& one : many) {
     keys.insert(one.key());
     ranks.insert(one.ranks);
     EXPECT_TRUE(one.network.fabric.ends_with(",compute=declared")) << one.key();
   }
   EXPECT_EQ(ranks, (std::set<uint32_t>{2, 4, 8, 9, 16, 64}));
-  EXPECT_EQ(keys.size(), few->size() + many->size());
+  EXPECT_EQ(keys.size(), few.size() + many.size());
 }
 
 TEST(QualityCells, OfManyRanksAreOfEmulatedNetworksOnly) {

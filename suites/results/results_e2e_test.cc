@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
+#include "base/testing/assert_ok.h"
 #include "base/testing/processes.h"
 #include "suites/results/json_lines.h"
 #include "suites/results/quality.h"
@@ -39,14 +40,12 @@ TEST_F(ResultsProgram, MeasuresACellOnceAndPrintsItAgain) {
   const Finished first = results(command);
   ASSERT_EQ(first.exit_code, kExitOk) << first.err;
   EXPECT_NE(first.err.find("cell 1 of 1"), std::string::npos) << first.err;
-  const auto records = read_json_lines(path("quick") / "quality.jsonl");
-  ASSERT_TRUE(records.ok()) << records.error().message();
-  ASSERT_EQ(records->size(), 1U);
-  const auto cell = cell_result_from_json(records->front(), kRows);
-  ASSERT_TRUE(cell.ok()) << cell.error().message();
-  EXPECT_EQ(cell->times.at("tuned").size(), 2U);
-  EXPECT_EQ(cell->times.at(kGuardedRow).size(), 2U);
-  EXPECT_GT(cell->candidates, 10U);
+  ASSERT_OK_AND_ASSIGN(const auto records, read_json_lines(path("quick") / "quality.jsonl"));
+  ASSERT_EQ(records.size(), 1U);
+  ASSERT_OK_AND_ASSIGN(const auto cell, cell_result_from_json(records.front(), kRows));
+  EXPECT_EQ(cell.times.at("tuned").size(), 2U);
+  EXPECT_EQ(cell.times.at(kGuardedRow).size(), 2U);
+  EXPECT_GT(cell.candidates, 10U);
   EXPECT_NE(first.out.find("| " + fabric + " | 2 |"), std::string::npos) << first.out;
 
   const Finished second = results(command);
@@ -101,9 +100,8 @@ TEST_F(ResultsProgram, AFolderThatCannotBeWrittenIsToldBeforeMeasuring) {
 TEST_F(ResultsProgram, PrintsTheNetworksThatAreAskedFor) {
   Options options;
   options.quick = true;
-  const auto cells = quality_cells(options, CellKind::few_ranks);
-  ASSERT_TRUE(cells.ok()) << cells.error().message();
-  const Cell& asked = cells->front();
+  ASSERT_OK_AND_ASSIGN(const auto cells, quality_cells(options, CellKind::few_ranks));
+  const Cell& asked = cells.front();
   CellResult cell;
   cell.key = asked.key();
   cell.fabric = asked.network.fabric;
@@ -117,8 +115,7 @@ TEST_F(ResultsProgram, PrintsTheNetworksThatAreAskedFor) {
   other.key = "tcp, 2 ranks, of another command";
   other.fabric = "tcp";
   for (const CellResult& one : {cell, other}) {
-    const Status kept = append_json_line(path("quick") / "quality.jsonl", to_json(one));
-    ASSERT_TRUE(kept.ok()) << kept.error().message();
+    ASSERT_OK(append_json_line(path("quick") / "quality.jsonl", to_json(one)));
   }
   const Finished outcome =
       results({"--quick", "--model", asked.network.fabric + "=unused.json", "quality"});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
 
@@ -12,15 +13,13 @@ Json document() { return *model::to_json(model::example_model()); }
 
 TEST(CorruptedModel, IsOneThatCanBeReadWithOtherValues) {
   const Json right = document();
-  const auto wrong = corrupted_model(right, 7, 10);
-  ASSERT_TRUE(wrong.ok()) << wrong.error().message();
-  const auto parsed = model::parse_model(wrong->dump());
-  ASSERT_TRUE(parsed.ok()) << parsed.error().message();
-  EXPECT_EQ((*wrong)["fingerprint"], right["fingerprint"]);
+  ASSERT_OK_AND_ASSIGN(const auto wrong, corrupted_model(right, 7, 10));
+  ASSERT_OK(model::parse_model(wrong.dump()));
+  EXPECT_EQ(wrong["fingerprint"], right["fingerprint"]);
 
   const Json::json_pointer latency("/network/inter-node/get/segments/0/L_s");
   const Json& before = right[latency];
-  const Json& after = (*wrong)[latency];
+  const Json& after = wrong[latency];
   const double factor = after["value"].get<double>() / before["value"].get<double>();
   EXPECT_NE(factor, 1);
   EXPECT_GE(factor, 0.1);
@@ -28,8 +27,8 @@ TEST(CorruptedModel, IsOneThatCanBeReadWithOtherValues) {
   for (size_t end : {0, 1}) {
     EXPECT_DOUBLE_EQ(after["ci"][end].get<double>(), factor * before["ci"][end].get<double>());
   }
-  EXPECT_EQ(*corrupted_model(right, 7, 10), *wrong);
-  EXPECT_NE(*corrupted_model(right, 8, 10), *wrong);
+  EXPECT_EQ(*corrupted_model(right, 7, 10), wrong);
+  EXPECT_NE(*corrupted_model(right, 8, 10), wrong);
 }
 
 // Gains stay parts of a whole, and queues have room for one.
@@ -46,11 +45,9 @@ TEST(CorruptedModel, CanBeReadWhateverTheSeed) {
 TEST(DisguisedModel, SaysThatItFits) {
   Json other = document();
   other["fingerprint"]["fabric"]["value"] = "another";
-  const auto disguised = disguised_model(document(), other);
-  ASSERT_TRUE(disguised.ok()) << disguised.error().message();
-  const auto parsed = model::parse_model(disguised->dump());
-  ASSERT_TRUE(parsed.ok()) << parsed.error().message();
-  EXPECT_EQ(parsed->fingerprint.at("fabric").value, "another");
+  ASSERT_OK_AND_ASSIGN(const auto disguised, disguised_model(document(), other));
+  ASSERT_OK_AND_ASSIGN(const auto parsed, model::parse_model(disguised.dump()));
+  EXPECT_EQ(parsed.fingerprint.at("fabric").value, "another");
   EXPECT_FALSE(disguised_model(document(), Json::object()).ok());
 }
 

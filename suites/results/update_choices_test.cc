@@ -5,22 +5,22 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
+
 namespace stripline::suites::results {
 namespace {
 
 TEST(UpdateCells, AreAtLeastSixtyOnFiveNetworks) {
-  const auto cells = update_cells({});
-  ASSERT_TRUE(cells.ok()) << cells.error().message();
-  EXPECT_GE(cells->size(), 60U);
+  ASSERT_OK_AND_ASSIGN(const auto cells, update_cells({}));
+  EXPECT_GE(cells.size(), 60U);
   std::set<std::string> networks;
   std::set<std::string> keys;
-  for (const Cell& cell : *cells) {
+  for (const Cell& cell : cells) {
     networks.insert(cell.network.fabric);
     EXPECT_TRUE(keys.insert(cell.key()).second) << cell.key();
-    const auto rows = update_rows(cell);
-    ASSERT_TRUE(rows.ok()) << rows.error().message();
-    EXPECT_EQ(rows->front().first, kChosenRow);
-    EXPECT_GE(rows->size(), 5U);
+    ASSERT_OK_AND_ASSIGN(const auto rows, update_rows(cell));
+    EXPECT_EQ(rows.front().first, kChosenRow);
+    EXPECT_GE(rows.size(), 5U);
   }
   EXPECT_EQ(networks.size(), 5U);
 }
@@ -28,9 +28,8 @@ TEST(UpdateCells, AreAtLeastSixtyOnFiveNetworks) {
 TEST(UpdateCells, AreSelectedByName) {
   Options options;
   options.cells = "64 ranks";
-  const auto cells = update_cells(options);
-  ASSERT_TRUE(cells.ok());
-  for (const Cell& cell : *cells) EXPECT_EQ(cell.ranks, 64U);
+  ASSERT_OK_AND_ASSIGN(const auto cells, update_cells(options));
+  for (const Cell& cell : cells) EXPECT_EQ(cell.ranks, 64U);
   options.cells = "no such thing";
   const auto none = update_cells(options);
   ASSERT_FALSE(none.ok());
@@ -43,11 +42,10 @@ TEST(UpdateTables, TellWhatIsLostInWhichCell) {
   CellResult bad = good;
   bad.problem = "b";
   bad.times = {{"chosen", {2e-9, 2e-9}}, {"messages", {1e-9, 1e-9}}};
-  const auto tables = choice_tables(update_question(), {good, bad});
-  ASSERT_TRUE(tables.ok()) << tables.error().message();
-  EXPECT_NE(tables->find("| tcp | 2 | 41.4 % | NOT MET | 100.0 % | NOT MET | 2 ranks, b |"),
+  ASSERT_OK_AND_ASSIGN(const auto tables, choice_tables(update_question(), {good, bad}));
+  EXPECT_NE(tables.find("| tcp | 2 | 41.4 % | NOT MET | 100.0 % | NOT MET | 2 ranks, b |"),
             std::string::npos)
-      << *tables;
+      << tables;
   bad.times.at("chosen").pop_back();
   bad.times.at("messages").pop_back();
   EXPECT_FALSE(choice_tables(update_question(), {bad}).ok());

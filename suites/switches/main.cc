@@ -176,7 +176,7 @@ Status tell(const Nodes& nodes, const std::vector<HostName>& hosts, const Latenc
   const Comparison found = compare(nodes, tree);
   if (found.told > 0) {
     std::cerr << "; of " << found.told << " pairs, " << found.alike
-              << " are as far from each other as what the job was told of its switches says";
+              << " are as far from each other as the job's own list of switches says";
   }
   std::cerr << '\n';
   return {};
@@ -191,7 +191,7 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Tells from the latencies between nodes which of them are at the same switches, for\n"
       "clusters where neither STRIPLINE_SWITCHES nor Slurm says so. A program of ranks: start it\n"
-      "like any other, one rank on each node, while nobody else uses the network:\n\n"
+      "like any other, one rank on each node, while no other job uses the network:\n\n"
       "  srun --mpi=pmix --ntasks-per-node=1 stripline-switches --out switches.txt\n"
       "  export STRIPLINE_SWITCHES_FILE=$PWD/switches.txt      # of agents and programs",
       "stripline-switches");

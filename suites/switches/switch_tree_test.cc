@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "runtime/fabric/network_place.h"
 
 namespace stripline::suites {
@@ -55,15 +56,14 @@ uint32_t distance(const SwitchTree& tree, size_t a, size_t b) {
 TEST(SwitchTree, FindsTheSwitchesThatLatenciesFollowFrom) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const Cluster cluster({4, 16, 64}, {2e-6, 2.3e-6, 2.8e-6}, 0.02, seed);
-    const auto tree = switch_tree(cluster.latencies);
-    ASSERT_TRUE(tree.ok()) << tree.error().message();
-    ASSERT_EQ(tree->levels.size(), 3U);
-    EXPECT_EQ(tree->levels[0].pairs, 16U * 6);
-    EXPECT_GE(tree->levels[1].least_s, 2.3e-6);
-    EXPECT_LE(tree->levels[1].most_s, 2.3e-6 * 1.02);
+    ASSERT_OK_AND_ASSIGN(const auto tree, switch_tree(cluster.latencies));
+    ASSERT_EQ(tree.levels.size(), 3U);
+    EXPECT_EQ(tree.levels[0].pairs, 16U * 6);
+    EXPECT_GE(tree.levels[1].least_s, 2.3e-6);
+    EXPECT_LE(tree.levels[1].most_s, 2.3e-6 * 1.02);
     for (size_t a = 0; a < 64; ++a) {
       for (size_t b = 0; b < a; ++b) {
-        ASSERT_EQ(distance(*tree, a, b), cluster.distance(a, b)) << a << ' ' << b;
+        ASSERT_EQ(distance(tree, a, b), cluster.distance(a, b)) << a << ' ' << b;
       }
     }
   }
@@ -74,24 +74,21 @@ TEST(SwitchTree, NumbersSwitchesWithinThoseAbove) {
   for (size_t a = 0; a < 5; ++a) {
     for (size_t b = 0; b < 5; ++b) latencies(a, b) = a / 2 == b / 2 ? 1e-6 : 2e-6;
   }
-  const auto tree = switch_tree(latencies);
-  ASSERT_TRUE(tree.ok());
-  EXPECT_EQ(tree->switches, (std::vector<std::string>{"0.0", "0.0", "0.1", "0.1", "0.2"}));
-  EXPECT_EQ(tree->levels[0].pairs, 2U);
-  EXPECT_EQ(tree->levels[1].pairs, 8U);
+  ASSERT_OK_AND_ASSIGN(const auto tree, switch_tree(latencies));
+  EXPECT_EQ(tree.switches, (std::vector<std::string>{"0.0", "0.0", "0.1", "0.1", "0.2"}));
+  EXPECT_EQ(tree.levels[0].pairs, 2U);
+  EXPECT_EQ(tree.levels[1].pairs, 8U);
 }
 
 TEST(SwitchTree, TakesNodesForNeighboursWhereNothingTellsThemApart) {
   const Cluster cluster({24}, {2e-6}, 0.03, 7);
-  const auto tree = switch_tree(cluster.latencies);
-  ASSERT_TRUE(tree.ok());
-  EXPECT_EQ(tree->levels.size(), 1U);
-  EXPECT_EQ(tree->switches, std::vector<std::string>(24, "0"));
+  ASSERT_OK_AND_ASSIGN(const auto tree, switch_tree(cluster.latencies));
+  EXPECT_EQ(tree.levels.size(), 1U);
+  EXPECT_EQ(tree.switches, std::vector<std::string>(24, "0"));
   // A step that chance explains, too.
   const Cluster noisy({4, 16}, {2e-6, 2.05e-6}, 0.1, 7);
-  const auto flat = switch_tree(noisy.latencies);
-  ASSERT_TRUE(flat.ok());
-  EXPECT_EQ(flat->levels.size(), 1U);
+  ASSERT_OK_AND_ASSIGN(const auto flat, switch_tree(noisy.latencies));
+  EXPECT_EQ(flat.levels.size(), 1U);
 }
 
 TEST(SwitchTree, SaysThatChanceHidesIt) {
@@ -117,12 +114,11 @@ TEST(SwitchTree, IsNotMistakenForAFewLongLatencies) {
     }
   };
   set_some(3e-6);
-  const auto tree = switch_tree(cluster.latencies);
-  ASSERT_TRUE(tree.ok()) << tree.error().message();
-  EXPECT_EQ(tree->levels.size(), 2U);
+  ASSERT_OK_AND_ASSIGN(const auto tree, switch_tree(cluster.latencies));
+  EXPECT_EQ(tree.levels.size(), 2U);
   for (size_t a = 0; a < 512; ++a) {
     for (size_t b = 0; b < a; ++b) {
-      ASSERT_EQ(distance(*tree, a, b), cluster.distance(a, b)) << a << ' ' << b;
+      ASSERT_EQ(distance(tree, a, b), cluster.distance(a, b)) << a << ' ' << b;
     }
   }
   // Switches are not taken for one either of which some nodes seem near: less than a hundredth of
@@ -143,9 +139,8 @@ TEST(SwitchTree, HasNoMoreDistancesThanModels) {
   EXPECT_EQ(switch_tree(shallow.latencies)->levels.size(), 7U);
   reach.assign({2, 4, 8, 16, 32, 64, 128, 256, 512});
   const Cluster deep(reach, level_s, 0.01, 1);
-  const auto tree = switch_tree(deep.latencies);
-  ASSERT_TRUE(tree.ok()) << tree.error().message();
-  EXPECT_EQ(tree->levels.size(), size_t{model::kDistances});
+  ASSERT_OK_AND_ASSIGN(const auto tree, switch_tree(deep.latencies));
+  EXPECT_EQ(tree.levels.size(), size_t{model::kDistances});
 }
 
 // Nodes that are reached by hops over others.
@@ -160,8 +155,8 @@ Latencies by_hops(size_t nodes, const std::function<size_t(size_t, size_t)>& hop
 }
 
 size_t around(size_t a, size_t b, size_t nodes) {
-  const size_t one_way = a > b ? a - b : b - a;
-  return std::min(one_way, nodes - one_way);
+  const size_t apart = a > b ? a - b : b - a;
+  return std::min(apart, nodes - apart);
 }
 
 TEST(SwitchTree, SaysThatLatenciesAreNotThoseOfATree) {
@@ -184,17 +179,15 @@ TEST(SwitchTree, SaysThatLatenciesAreNotThoseOfATree) {
 }
 
 TEST(SwitchTree, HoldsForOneNodeAndForTwo) {
-  const auto one = switch_tree(Latencies(1));
-  ASSERT_TRUE(one.ok());
-  EXPECT_EQ(one->switches, std::vector<std::string>{"0"});
+  ASSERT_OK_AND_ASSIGN(const auto one, switch_tree(Latencies(1)));
+  EXPECT_EQ(one.switches, std::vector<std::string>{"0"});
   Latencies latencies(2);
   latencies(0, 1) = 2e-6;
   latencies(1, 0) = 2.05e-6;
   EXPECT_EQ(latencies.between(0, 1), 2e-6);
   EXPECT_NEAR(latencies.noise(), 0.025, 1e-12);
-  const auto two = switch_tree(latencies);
-  ASSERT_TRUE(two.ok());
-  EXPECT_EQ(two->switches, (std::vector<std::string>{"0", "0"}));
+  ASSERT_OK_AND_ASSIGN(const auto two, switch_tree(latencies));
+  EXPECT_EQ(two.switches, (std::vector<std::string>{"0", "0"}));
 }
 
 TEST(Rounds, LetEveryNodeMeetEveryOtherOnce) {

@@ -103,21 +103,20 @@ Result<DriverOutput> read_driver_output(const DriverPlan& plan, std::string_view
     const std::string_view line = text.substr(at, end - at);
     at = end + 1;
     if (!line.starts_with('{')) continue;
-    const auto json = parse_json(line, "the driver's output");
-    if (!json.ok()) return json.error();
-    if (json->contains("done")) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto json, parse_json(line, "the driver's output"));
+    if (json.contains("done")) {
       output.done = true;
-    } else if (json->contains("unsettable")) {
+    } else if (json.contains("unsettable")) {
       STRIPLINE_ASSIGN_OR_RETURN(std::string name,
-                                 get_string(*json, "unsettable", "the driver's output"));
+                                 get_string(json, "unsettable", "the driver's output"));
       output.unsettable.insert(std::move(name));
-    } else if (json->contains("at") || json->contains("turns")) {
-      output.in_turns = json->contains("turns");
-      const Json& begun = (*json)[output.in_turns ? "turns" : "at"];
+    } else if (json.contains("at") || json.contains("turns")) {
+      output.in_turns = json.contains("turns");
+      const Json& begun = json[output.in_turns ? "turns" : "at"];
       STRIPLINE_ASSIGN_OR_RETURN(const auto point, experiment::point_from_json(begun));
       STRIPLINE_ASSIGN_OR_RETURN(output.unfinished, index.find(point));
     } else {
-      STRIPLINE_ASSIGN_OR_RETURN(auto series, experiment::sample_series_from_json(*json));
+      STRIPLINE_ASSIGN_OR_RETURN(auto series, experiment::sample_series_from_json(json));
       STRIPLINE_ASSIGN_OR_RETURN(const auto place, index.find(series.point));
       output.unfinished.reset();
       output.in_turns = false;

@@ -1,7 +1,6 @@
 #include "suites/targets/export_record.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 

@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "base/result.h"
 #include "optimizer/targets/target.h"

@@ -16,6 +16,7 @@
 #include "base/atomic_file.h"
 #include "base/command_output.h"
 #include "base/exit_codes.h"
+#include "base/testing/assert_ok.h"
 #include "base/testing/processes.h"
 #include "base/testing/test_size.h"
 #include "optimizer/targets/mpich/mpich.h"
@@ -221,21 +222,19 @@ TEST_P(RealTarget, ReadsTheFileThatIsExported) {
   const auto file = exported(0);
   DriverPlan plan = call();
   EXPECT_EQ(wrong_with(file, plan), "");
-  const auto files = session_->adapter->with_probe(file, probe, folder_.path());
-  ASSERT_TRUE(files.ok()) << files.error().message();
-  const auto probed = write(*files);
+  ASSERT_OK_AND_ASSIGN(const auto files,
+                       session_->adapter->with_probe(file, probe, folder_.path()));
+  const auto probed = write(files);
   plan = call();
   EXPECT_NE(wrong_with(probed, plan), "");
 }
 
 TEST_P(RealTarget, NamesWhatCannotBeSet) {
   launcher_->end_within(kLaunchLimitS);
-  const auto found = unsettable_variables(*launcher_);
-  ASSERT_TRUE(found.ok()) << found.error().message();
-  EXPECT_EQ(*found, GetParam().unsettable);
-  const auto knobs = session_->adapter->unsettable({{"btl_tcp_links", "2"}});
-  ASSERT_TRUE(knobs.ok()) << knobs.error().message();
-  EXPECT_TRUE(knobs->empty());
+  ASSERT_OK_AND_ASSIGN(const auto found, unsettable_variables(*launcher_));
+  EXPECT_EQ(found, GetParam().unsettable);
+  ASSERT_OK_AND_ASSIGN(const auto knobs, session_->adapter->unsettable({{"btl_tcp_links", "2"}}));
+  EXPECT_TRUE(knobs.empty());
 }
 
 TEST_P(RealTarget, EveryAlternativeThatRulesMayNameIsRight) {
@@ -279,11 +278,10 @@ TEST_P(RealDriver, CarriesOutWhatKnobsAndProgramsNeed) {
       const size_t usual = plan.variant({});
       for (DriverCell& cell : plan.cells) cell.variants = {usual};
       launcher.end_within(kLaunchLimitS);
-      const auto launched = launcher.run(plan, {});
-      ASSERT_TRUE(launched.ok()) << launched.error().message();
-      EXPECT_EQ(launched->failure, "") << launched->said;
-      EXPECT_EQ(launched->output.series.size(), plan.cells.size());
-      for (const DriverSeries& one : launched->output.series) {
+      ASSERT_OK_AND_ASSIGN(const auto launched, launcher.run(plan, {}));
+      EXPECT_EQ(launched.failure, "") << launched.said;
+      EXPECT_EQ(launched.output.series.size(), plan.cells.size());
+      for (const DriverSeries& one : launched.output.series) {
         EXPECT_TRUE(one.verified) << plan.cells[one.cell].operation << ": " << one.note;
       }
     }
@@ -302,9 +300,8 @@ TEST(RealMpich, NumbersOfAlgorithmsAreReadFromItsDescriptions) {
   if (!installed.ok() || to_string(installed->version) != "4.0.2") {
     GTEST_SKIP() << "MPICH 4.0.2 is not installed here: apt-get install mpich";
   }
-  const auto variables = output_of({"mpivars"});
-  ASSERT_TRUE(variables.ok()) << variables.error().message();
-  const targets::Renumbering found = targets::mpich::renumbering(*variables);
+  ASSERT_OK_AND_ASSIGN(const auto variables, output_of({"mpivars"}));
+  const targets::Renumbering found = targets::mpich::renumbering(variables);
   EXPECT_TRUE(found.numbers.empty());
   EXPECT_TRUE(found.unknown.empty());
 }
@@ -317,28 +314,25 @@ TEST(RealUcx, ReadsTheFileThatIsExportedAndHasTheDefaultsOfTheTable) {
   if (!installed.ok() || to_string(installed->version) != "1.13.1") {
     GTEST_SKIP() << "UCX 1.13.1 is not installed here: apt-get install ucx-utils";
   }
-  const auto files = ucx_adapter().files({.settings = {{"UCX_RNDV_THRESH", "8192"}}}, {},
-                                         folder.path(), {"for a test"});
-  ASSERT_TRUE(files.ok()) << files.error().message();
+  ASSERT_OK_AND_ASSIGN(const auto files,
+                       ucx_adapter().files({.settings = {{"UCX_RNDV_THRESH", "8192"}}}, {},
+                                           folder.path(), {"for a test"}));
   std::filesystem::create_directory(folder / "export");
-  const auto file = folder / "export" / files->front().name;
-  ASSERT_TRUE(write_atomically(file, files->front().text).ok());
-  const auto loading = ucx_adapter().loading(file);
-  ASSERT_TRUE(loading.ok()) << loading.error().message();
-  const auto with = output_of({"ucx_info", "-c"}, 30, *loading);
-  ASSERT_TRUE(with.ok()) << with.error().message();
-  EXPECT_NE(with->find("\nUCX_RNDV_THRESH=8K\n"), std::string::npos);
+  const auto file = folder / "export" / files.front().name;
+  ASSERT_TRUE(write_atomically(file, files.front().text).ok());
+  ASSERT_OK_AND_ASSIGN(const auto loading, ucx_adapter().loading(file));
+  ASSERT_OK_AND_ASSIGN(const auto with, output_of({"ucx_info", "-c"}, 30, loading));
+  EXPECT_NE(with.find("\nUCX_RNDV_THRESH=8K\n"), std::string::npos);
 
-  const auto usual = output_of({"ucx_info", "-c"});
-  ASSERT_TRUE(usual.ok()) << usual.error().message();
+  ASSERT_OK_AND_ASSIGN(const auto usual, output_of({"ucx_info", "-c"}));
   for (const targets::Knob& knob : target.knobs) {
     const std::string line =
         "\n" + std::string(knob.name) + "=" + std::string(knob.default_value) + "\n";
-    EXPECT_NE(("\n" + *usual).find(line), std::string::npos) << line;
+    EXPECT_NE(("\n" + usual).find(line), std::string::npos) << line;
   }
-  const auto unsettable = ucx_adapter().unsettable({{"UCX_RNDV_THRESH", "1"}, {"UCX_NONE", "1"}});
-  ASSERT_TRUE(unsettable.ok()) << unsettable.error().message();
-  EXPECT_EQ(*unsettable, (std::set<std::string>{"UCX_NONE"}));
+  ASSERT_OK_AND_ASSIGN(const auto unsettable,
+                       ucx_adapter().unsettable({{"UCX_RNDV_THRESH", "1"}, {"UCX_NONE", "1"}}));
+  EXPECT_EQ(unsettable, (std::set<std::string>{"UCX_NONE"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(OfDebian, RealTarget,

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "optimizer/targets/registry.h"
 
 namespace stripline::suites::tune {
@@ -58,9 +59,8 @@ TEST(SearchTable, NothingIsDecidedAboutCellsThatAreLeftOut) {
     measure(table, bcast_time);
     ASSERT_TRUE(table.race().ok());
   }
-  const auto result = table.decide({});
-  ASSERT_TRUE(result.ok()) << result.error().message();
-  for (const auto& decision : result->decisions) {
+  ASSERT_OK_AND_ASSIGN(const auto result, table.decide({}));
+  for (const auto& decision : result.decisions) {
     const bool kept = decision.cell == table.cells()[0].cell;
     EXPECT_EQ(decision.outcome, kept ? targets::Outcome::departs : targets::Outcome::few_runs);
   }
@@ -82,11 +82,10 @@ TEST(SearchTable, FindsWhatIsFasterAndWhereItChanges) {
   EXPECT_EQ(table.refine(), 1U);
   EXPECT_EQ(table.cells().back().cell.bytes, 1024U);
   for (int run = 0; run < 6; ++run) measure(table, bcast_time);
-  const auto result = table.decide({});
-  ASSERT_TRUE(result.ok()) << result.error().message();
-  EXPECT_EQ(choice_of(*result, {Collective::bcast, 4, 4, 512})->candidate.name, "binomial");
-  EXPECT_EQ(choice_of(*result, {Collective::bcast, 4, 4, 1024})->candidate.name, "knomial");
-  EXPECT_EQ(choice_of(*result, {Collective::bcast, 4, 4, 32768})->candidate.name, "knomial");
+  ASSERT_OK_AND_ASSIGN(const auto result, table.decide({}));
+  EXPECT_EQ(choice_of(result, {Collective::bcast, 4, 4, 512})->candidate.name, "binomial");
+  EXPECT_EQ(choice_of(result, {Collective::bcast, 4, 4, 1024})->candidate.name, "knomial");
+  EXPECT_EQ(choice_of(result, {Collective::bcast, 4, 4, 32768})->candidate.name, "knomial");
 }
 
 TEST(SearchTable, TimesOfChoicesStandBesideTheDefaults) {
@@ -100,12 +99,11 @@ TEST(SearchTable, TimesOfChoicesStandBesideTheDefaults) {
                                                              : 12e-6;
     });
   }
-  const auto result = table.decide({});
-  ASSERT_TRUE(result.ok()) << result.error().message();
-  const auto times = table.chosen(*result);
+  ASSERT_OK_AND_ASSIGN(const auto result, table.decide({}));
+  const auto times = table.chosen(result);
   ASSERT_EQ(times.size(), 2U);
   for (size_t i = 0; i < times.size(); ++i) {
-    EXPECT_EQ(times[i].cell, result->by_cell[i].cell);
+    EXPECT_EQ(times[i].cell, result.by_cell[i].cell);
     ASSERT_EQ(times[i].value_s.size(), 8U);
     EXPECT_NEAR(times[i].default_s[0], 10e-6, 1e-6);
     EXPECT_NEAR(times[i].value_s[0], times[i].cell.bytes == 8 ? 5e-6 : 10e-6, 1e-6);
@@ -113,9 +111,8 @@ TEST(SearchTable, TimesOfChoicesStandBesideTheDefaults) {
   // The default took as long for 8 bytes as for 128; what was chosen violates nothing either.
   std::vector<targets::CellSeries> chosen;
   for (const auto& one : times) chosen.push_back({one.cell, one.value_s});
-  const auto violations = targets::violated_guidelines(chosen, {});
-  ASSERT_TRUE(violations.ok());
-  EXPECT_TRUE(violations->empty());
+  ASSERT_OK_AND_ASSIGN(const auto violations, targets::violated_guidelines(chosen, {}));
+  EXPECT_TRUE(violations.empty());
 }
 
 TEST(SearchTable, SlowerOnesLeaveTheRaceAndTheDefaultStays) {
@@ -155,16 +152,14 @@ TEST(SearchTable, TooFewRunsOfAllSizesAreSaidToBeTooFew) {
     return candidate.id == 2 ? 5e-6 : 10e-6;
   };
   for (int run = 0; run < 2; ++run) measure(table, twice_as_fast);
-  const auto early = table.decide({});
-  ASSERT_TRUE(early.ok()) << early.error().message();
-  ASSERT_EQ(early->decisions.size(), 2U);
-  for (const auto& decision : early->decisions) {
+  ASSERT_OK_AND_ASSIGN(const auto early, table.decide({}));
+  ASSERT_EQ(early.decisions.size(), 2U);
+  for (const auto& decision : early.decisions) {
     EXPECT_EQ(decision.outcome, targets::Outcome::few_runs);
   }
   for (int run = 0; run < 4; ++run) measure(table, twice_as_fast);
-  const auto result = table.decide({});
-  ASSERT_TRUE(result.ok()) << result.error().message();
-  for (const auto& decision : result->decisions) {
+  ASSERT_OK_AND_ASSIGN(const auto result, table.decide({}));
+  for (const auto& decision : result.decisions) {
     EXPECT_EQ(decision.outcome, targets::Outcome::departs);
   }
 }
@@ -200,10 +195,9 @@ TEST(SearchTable, AChoiceForACollectiveMayLoseInNoCell) {
       ASSERT_TRUE(table.race().ok());
     }
     EXPECT_EQ(table.refine(), 0U);
-    const auto result = table.decide({});
-    ASSERT_TRUE(result.ok()) << result.error().message();
-    EXPECT_EQ(result->choices.size(), loses ? 0U : 1U);
-    EXPECT_EQ(result->by_cell.size(), 4U);
+    ASSERT_OK_AND_ASSIGN(const auto result, table.decide({}));
+    EXPECT_EQ(result.choices.size(), loses ? 0U : 1U);
+    EXPECT_EQ(result.by_cell.size(), 4U);
   }
 }
 

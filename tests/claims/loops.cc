@@ -18,7 +18,7 @@ const fit::TrueOperation& operation_of(const Network& network, Direction directi
 struct Message {
   double issue = 0;
   double retire = 0;
-  double way = 0;  // from injection to completion
+  double latency = 0;  // from injection to completion
   double gap = 0;
 };
 
@@ -41,7 +41,7 @@ class Execution {
     now_ += m.issue;
     const double injected = std::max(now_, sent_.empty() ? 0.0 : sent_.back());
     sent_.push_back(injected + m.gap);
-    arrived_.push_back(injected + m.way);
+    arrived_.push_back(injected + m.latency);
     retire_.push_back(m.retire);
   }
   void retire() {
@@ -73,7 +73,7 @@ Loop draw_loop(Draw& draw, const Network& network) {
   r.total_bytes = granule * (1 + static_cast<uint64_t>(draw.scaled(2 << 10, 4 << 20)) / granule);
   const Message whole = message_of(operation_of(network, r.direction), r.total_bytes);
   // From much cheaper to dearer than the transfer, mostly of the same order.
-  r.compute_s = whole.way * draw.scaled(0.05, 5);
+  r.compute_s = whole.latency * draw.scaled(0.05, 5);
   loop.body = 1 + std::clamp(0.02 * draw.normal(), -0.06, 0.06);
   return loop;
 }

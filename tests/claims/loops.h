@@ -3,8 +3,6 @@
 // independently of the closed forms of optimizer/plan.
 #pragma once
 
-#include <vector>
-
 #include "optimizer/fit/testing/synthetic.h"
 #include "optimizer/plan/strip.h"
 #include "tests/claims/networks.h"

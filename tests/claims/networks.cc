@@ -5,7 +5,6 @@
 #include <iterator>
 #include <map>
 #include <numbers>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -81,50 +80,14 @@ model::OperationModel exact_operation(const fit::TrueOperation& truth) {
   return operation;
 }
 
-std::vector<uint64_t> thinned(const std::vector<uint64_t>& values, size_t count) {
-  if (values.size() <= count) return values;
-  std::vector<uint64_t> some;
-  for (size_t i = 0; i < count; ++i) {
-    some.push_back(values[(i * (values.size() - 1) + (count - 1) / 2) / (count - 1)]);
-  }
-  return some;
-}
-
-fit::SyntheticCampaign grid(const fit::SyntheticCampaign& of, size_t sizes, size_t bursts) {
-  fit::SyntheticCampaign campaign = of;
-  campaign.sizes = thinned(campaign.sizes, sizes);
-  campaign.issue_sizes = campaign.overlap_sizes = campaign.sizes;
-  campaign.bursts = thinned(campaign.bursts, bursts);
-  return campaign;
-}
-
 // As the server thins them (server/core/campaigns/campaign_planner.cc), one within the other.
-struct Plan {
-  std::vector<experiment::Point> points;
-  uint32_t least = 0;
-  uint32_t core = 0;
-};
-
-Plan plan_of(const std::vector<fit::TrueOperation>& machine, bool virtual_clock) {
+fit::NestedPoints plan_of(const std::vector<fit::TrueOperation>& machine, bool virtual_clock) {
   fit::SyntheticCampaign declared = fit::full_campaign();
   declared.bursts = {1, 2, 4, 8, 16, 32, 64, 128, 256};
-  const auto all = virtual_clock ? grid(declared, 18, 9) : grid(declared, 12, 5);
-  const auto core = virtual_clock ? grid(all, 12, 5) : grid(all, 6, 4);
-  const auto least = grid(core, 3, 4);
-  Plan plan;
-  std::set<std::string> known;
-  for (const auto& one : {least, core, all}) {
-    for (experiment::Point& point : fit::points_of(machine, one)) {
-      if (known.insert(point_key(point)).second) plan.points.push_back(std::move(point));
-    }
-    const auto size = static_cast<uint32_t>(plan.points.size());
-    if (plan.least == 0) {
-      plan.least = size;
-    } else if (plan.core == 0) {
-      plan.core = size;
-    }
-  }
-  return plan;
+  const auto all = virtual_clock ? thinned(declared, 18, 9) : thinned(declared, 12, 5);
+  const auto core = virtual_clock ? thinned(all, 12, 5) : thinned(all, 6, 4);
+  const fit::SyntheticCampaign grids[] = {thinned(core, 3, 4), core, all};
+  return fit::nested_points(machine, grids);
 }
 
 }  // namespace
@@ -173,7 +136,7 @@ model::PathModel exact_path(const Network& network) {
 }
 
 Campaign run_campaign(const Network& network, Draw& draw) {
-  const Plan plan = plan_of(network.operations, draw.one_in(2));
+  const fit::NestedPoints plan = plan_of(network.operations, draw.one_in(2));
   campaign::Rule rule;
   rule.width = 0.05;
   rule.pilot = true;

@@ -10,16 +10,19 @@ cd "$work"
 cp "$script" scripts/compare.py
 printf 'require_packages() { :; }\n' >scripts/common.sh
 touch bale/src/bale_classic/convey/convey.h recordings/{tcp,cloud-ethernet,opteron-vapi}.jsonl.zst
-for name in '' -run -bench -worker -compare -neighbours -neighbours-report -irregular {-collectives,-halo,-spmv}{,-mpi}; do
+for name in '' -run -bench -worker -compare -injection -neighbours -neighbours-report -irregular {-collectives,-halo,-spmv}{,-mpi}; do
   ln -s "$stand_in" "bin/stripline$name"
 done
 for name in plan_strip_bench oshcc osh_single_accesses; do ln -s "$stand_in" "bin/$name"; done
-mkdir -p build/openshmem/{Kernels,ISx}
-touch build/openshmem/{Kernels/stencil,Kernels/transpose,Kernels/p2p,ISx/strong}
+mkdir -p build/openshmem/{Kernels,ISx,openshmem-npbs}
+touch build/openshmem/{Kernels/stencil,Kernels/transpose,Kernels/p2p,ISx/strong,openshmem-npbs/is.{A.2,A.4,W.4}}
 mkdir -p sandia/bin
 for name in oshcc oshrun; do ln -s "$stand_in" "sandia/bin/$name"; done
 for name in mpirun oshrun autoreconf make mpicc mpicxx oshcc oshc++; do ln -s "$stand_in" "path/$name"; done
-export PATH=$work/path:$PATH STAND_IN_LOG=$work/log
+# As many processors as a comparison asks for, whatever this host has.
+mkdir host
+printf 'import os\nos.sched_getaffinity = lambda pid: set(range(int(os.environ.get("PROCESSORS", "4"))))\n' >host/sitecustomize.py
+export PATH=$work/path:$PATH STAND_IN_LOG=$work/log PYTHONPATH=$work/host
 
 # compare NAME ARGUMENT...: what it ran and what it printed, and its exit status where a criterion is not met.
 compare() {
@@ -44,13 +47,16 @@ compare() {
   compare solvers model.json . a-network 16
   compare updates "" . "" 1 128
   compare shared_updates model.json . 2
+  compare injection . tcp 2 10
+  compare injection . net 2 10
   compare fine "" . 2
   compare strides "" .
   compare loads . 2
   compare openshmem tcp "" . "" 2 3
   compare openshmem shm model.json . sandia 1 3
   compare single_accesses tcp model.json . 2 1000
-  compare unmodified shm "" . 1
+  compare unmodified shm model.json . 1
+  compare emulated models . 1000 4
   compare region_choices "" . opteron-vapi 2
   compare neighbours . kept 1 3
   compare neighbours . kept 1 3 node # which is kept
@@ -92,6 +98,10 @@ if python3 -B scripts/compare.py indirect "" failing "" 2 >out 2>errors; then
 fi
 grep -q "ended with status 6, after 1 lines" errors
 grep -q "struct_reads with 2 ranks failed" errors
+if PROCESSORS=2 python3 -B scripts/compare.py injection . >out 2>errors; then
+  echo "threads are compared on too few processors" && exit 1
+fi
+grep -q "three processors, and there are 2" errors
 for wrong in nothing "halos . many" "halos . 0" "clocks . 2" "updates model . network 3" "updates model . network 0" \
   "halos nowhere" "spmv udp model" "collectives . 1 udp" "indirect model nowhere" \
   "clocks nowhere 1 opteron-vapi" "neighbours nowhere other" "replays bin/stripline bin" "replays path/mpirun recordings"; do

@@ -50,6 +50,7 @@ echo '`X_part.h`: parts.' >>base/README.md
 prints 'names 0 at most 0: met' readmes
 sed -i "s/X_part/*_part/" base/README.md
 prints 'names 0 at most 0: met' readmes
+prints 'headers that include JSON 3' readmes heavy # goes on where none is missing
 
 # A branch that adds a call in five files and a page, then in six.
 git checkout -q -b proof
@@ -59,15 +60,35 @@ touch docs/page.txt
 git add base/call_* docs
 git commit -q -m "Add a call"
 prints 'proof adds 5 at most 5: met' call proof
+git branch five
 touch base/call_6.cc
 git add base/call_6.cc
 git commit -q -m "One more"
 fails call proof
+prints 'five...proof adds 1 at most 5: met' call five...proof
 if scripts/house.sh call nowhere >printed 2>errors; then
   echo "a branch that does not exist is within what is asked" && exit 1
 fi
 [ ! -s printed ] || { echo "it is counted all the same" && exit 1; }
 grep -q nowhere errors
+
+# Another one, that adds a mechanism in twelve files, a test and a README, then in a folder that mechanisms are built upon.
+git checkout -q -b second
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do touch "base/part_$i.cc"; done
+touch base/part_test.cc docs/mechanism.txt server/core/README.md
+git add base/part_* docs server/core/README.md
+git commit -q -m "Add a mechanism"
+prints 'proof..second adds 12 at most 12: met' mechanism proof..second
+prints 'bootstrap 0 at most 0: met' mechanism proof..second
+prints 'second adds 18 at most 12: NOT MET' mechanism second
+mkdir -p runtime/rma
+touch runtime/rma/part.cc
+git rm -q base/part_1.cc
+git add runtime
+git commit -q -m "Move a part"
+prints 'bootstrap 1 at most 0: NOT MET' mechanism proof..second
+fails mechanism proof..second
+fails mechanism nowhere 2>/dev/null
 
 # A step with two outputs counts once, and what was built again as the last time.
 prints 'has no .ninja_log' build

@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -20,6 +19,7 @@
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
+#include "base/testing/assert_ok.h"
 #include "server/clock.h"
 #include "server/store/postgres_store.h"
 #include "server/store/sqlite.h"
@@ -152,14 +152,12 @@ class Crashes : public server::ServiceTest {
   // The server has to be gone.
   void expect_everything_is_stored() {
     if (!postgres_) {
-      auto file = server::SqliteDatabase::open(database());
-      ASSERT_TRUE(file.ok()) << file.error().message();
-      EXPECT_EQ(*file->query_text("PRAGMA integrity_check"), "ok");
-      EXPECT_EQ(*file->query_text("SELECT count(*) FROM pragma_foreign_key_check"), "0");
+      ASSERT_OK_AND_ASSIGN(auto file, server::SqliteDatabase::open(database()));
+      EXPECT_EQ(*file.query_text("PRAGMA integrity_check"), "ok");
+      EXPECT_EQ(*file.query_text("SELECT count(*) FROM pragma_foreign_key_check"), "0");
     }
-    const auto store = open_store();
-    ASSERT_TRUE(store.ok()) << store.error().message();
-    expect_all_is_stored(**store, ledger_);
+    ASSERT_OK_AND_ASSIGN(const auto store, open_store());
+    expect_all_is_stored(*store, ledger_);
   }
 
   std::optional<server::PostgresServer> postgres_;  // the store, if it is not a file
@@ -247,9 +245,8 @@ class RandomKills : public Crashes, public testing::WithParamInterface<const cha
     process_->stop();
     std::string job;  // as all of this server's begin
     {
-      const auto store = open_store();
-      ASSERT_TRUE(store.ok()) << store.error().message();
-      job = "stripline-s" + (*store)->installation_id();
+      ASSERT_OK_AND_ASSIGN(const auto store, open_store());
+      job = "stripline-s" + store->installation_id();
     }
     for (const auto& file : std::filesystem::directory_iterator("/dev/shm")) {
       EXPECT_FALSE(file.path().filename().string().starts_with(job)) << file.path() << " is left";

@@ -56,6 +56,11 @@ TEST(Forks, AChildThatCallsTheContextEndsItselfAlone) {
 }
 
 TEST(Forks, AThreadOfTheRuntimeIsNotMissed) {
+#if defined(__SANITIZE_ADDRESS__)
+  // The C library's allocator is left unlocked to a child, but this one is not: where the thread of
+  // the runtime holds a lock of it while the rank forks, the child waits for that lock for ever.
+  GTEST_SKIP() << "AddressSanitizer's allocator does not outlive a fork beside another thread";
+#endif
   for (const char* const what : {"exit", "return", "progress"}) {
     const Finished job = forks(what, kPaths[0], {{"STRIPLINE_PROGRESS", "thread"}});
     EXPECT_EQ(job.exit_code, kExitOk) << what << ": " << job.err;

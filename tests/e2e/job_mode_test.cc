@@ -1,6 +1,4 @@
 // Agents in a job of Slurm: they measure, and leave nothing behind.
-#include <iostream>
-#include <memory>
 
 #include <gtest/gtest.h>
 

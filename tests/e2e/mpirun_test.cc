@@ -1,7 +1,6 @@
 // The same programs as under `stripline run`, started by Debian's Open MPI.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <signal.h>
 #include <string>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 // People of an OpenID Connect issuer as they sign in: a real server, the real command, an issuer on
 // loopback with keys, the device flow and the authorization code flow.
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -10,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "base/exit_codes.h"
 #include "server/testing/fake_issuer.h"
 #include "server/testing/http_client.h"
@@ -19,10 +19,6 @@ namespace stripline::e2e {
 namespace {
 
 constexpr double kLimit_s = 60;
-
-double unix_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 size_t lines_of(const std::string& text) {
   return static_cast<size_t>(std::ranges::count(text, '\n'));
@@ -153,14 +149,14 @@ TEST_F(PeopleTest, WhoHasNoRoleIsRefusedInOneLine) {
 
 TEST_F(PeopleTest, ATokenThatHasEndedIsRefusedOrRenewed) {
   start_with_keys();
-  issuer_->sign_in("vera", "users", {{"exp", unix_s() - 100}});
+  issuer_->sign_in("vera", "users", {{"exp", unix_seconds() - 100}});
   const Finished ended = sign_in();
   expect_says(ended, kExitBadInput, "has expired at");
   EXPECT_EQ(lines_of(ended.err), 4U) << ended.err;
   EXPECT_FALSE(std::filesystem::exists(logins()));
 
   // One that ends soon is renewed before.
-  issuer_->sign_in("vera", "users", {{"exp", unix_s() + 15}});
+  issuer_->sign_in("vera", "users", {{"exp", unix_seconds() + 15}});
   expect_says(sign_in(), kExitOk, "oidc:vera (viewer)");
   EXPECT_EQ(issuer_->renewals, 0) << "what was issued a moment ago is kept as it is";
   issuer_->sign_in("vera", "admins");
@@ -169,7 +165,7 @@ TEST_F(PeopleTest, ATokenThatHasEndedIsRefusedOrRenewed) {
   EXPECT_EQ(issuer_->renewals, 1);
 
   // One of several commands renews it: a refresh token counts once.
-  issuer_->sign_in("vera", "users", {{"exp", unix_s() + 15}});
+  issuer_->sign_in("vera", "users", {{"exp", unix_seconds() + 15}});
   expect_says(sign_in(), kExitOk, "oidc:vera (viewer)");
   issuer_->sign_in("vera", "users");
   std::vector<std::future<Finished>> commands;
@@ -184,7 +180,7 @@ TEST_F(PeopleTest, ATokenThatHasEndedIsRefusedOrRenewed) {
   EXPECT_EQ(issuer_->renewals, 2);
 
   // The issuer has ended the sign-in.
-  issuer_->sign_in("vera", "users", {{"exp", unix_s() + 15}});
+  issuer_->sign_in("vera", "users", {{"exp", unix_seconds() + 15}});
   expect_says(sign_in(), kExitOk, "oidc:vera (viewer)");
   issuer_->end_sign_ins();
   const Finished over = cli(address(), {"nodes"});
@@ -193,10 +189,10 @@ TEST_F(PeopleTest, ATokenThatHasEndedIsRefusedOrRenewed) {
 
   // Without a refresh token the login is as long as the token, and says so.
   issuer_->give_refresh_tokens(false);
-  issuer_->sign_in("vera", "users", {{"exp", unix_s() + 3000}});
+  issuer_->sign_in("vera", "users", {{"exp", unix_seconds() + 3000}});
   expect_says(sign_in(), kExitOk, "oidc:vera (viewer), until ");
   std::string text = read_file(logins());
-  const std::string ends = issuer_->token("vera", "users", {{"exp", unix_s() - 100}});
+  const std::string ends = issuer_->token("vera", "users", {{"exp", unix_seconds() - 100}});
   const size_t at = text.find("ey", text.find("token = "));
   ASSERT_NE(at, std::string::npos);
   text.replace(at, text.find_first_of("'\"", at) - at, ends);

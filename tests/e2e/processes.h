@@ -2,7 +2,6 @@
 // and gone when its object is.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>

@@ -2,7 +2,6 @@
 // of, found to be wrong, and replaced.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>

@@ -88,9 +88,7 @@ SlurmCluster::SlurmCluster() {
             return run_program({"sinfo", "-h", "-o", "%T"}, 5, environment).out == "idle\n";
           },
           kStartLimit_s);
-  if (!idle) {
-    failure_ = "the node has not become idle\n" + log();
-  }
+  if (!idle) failure_ = "the node has not become idle\n" + log();
 }
 
 std::string SlurmCluster::log() const {

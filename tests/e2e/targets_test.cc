@@ -1,7 +1,7 @@
 // Other runtimes tuned by campaigns, with real processes but the runtime's own, which
 // suites/targets/testing/fake_openmpi.py stands for: measured on a node, published, installed by
 // agents, and taken away when they do not hold any more.
-#include <cstdlib>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
+#include "base/testing/processes.h"
+#include "suites/targets/testing/fake_targets.h"
 #include "tests/e2e/processes.h"
 
 namespace stripline::e2e {
@@ -23,14 +25,8 @@ constexpr double kPatience_s = 600;  // of a host where builds go on
 class Targets : public testing::Test {
  protected:
   void SetUp() override {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe)
-    const char* const source = std::getenv("STRIPLINE_TEST_SOURCE");
-    if (source == nullptr) GTEST_SKIP() << "STRIPLINE_TEST_SOURCE is not set";
-    for (const char* name : {"bin", "home", "site"}) fs::create_directory(folder_ / name);
-    for (const char* name : {"ompi_info", "mpicc.openmpi", "mpirun.openmpi"}) {
-      fs::create_symlink(fs::path(source) / "suites/targets/testing/fake_openmpi.py",
-                         folder_ / "bin" / name);
-    }
+    if (!FakeTargets::are_available()) GTEST_SKIP() << "STRIPLINE_TEST_SOURCE is not set";
+    fakes_.add_openmpi();
     ServerSetup setup;
     setup.options = {
         "--heartbeat",         "0.3", "--lease",        "5",       "--join-timeout", "15",
@@ -39,10 +35,9 @@ class Targets : public testing::Test {
     ASSERT_FALSE(address().empty()) << server_->log();
   }
 
-  // `wrongs`: what FAKE_OPENMPI says.
+  // `wrongs`: what is wrong with Open MPI.
   void start_agent(const std::string& wrongs) {
     agent_.reset();
-    const std::string path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
     const std::vector<std::string> argv = {program("stripline-agent"),
                                            "--server",
                                            address(),
@@ -54,13 +49,8 @@ class Targets : public testing::Test {
                                            "openmpi",
                                            "--install",
                                            "openmpi=" + installed().parent_path().string()};
-    agent_ = std::make_unique<Program>(
-        folder_, "agent-a" + std::to_string(starts_++), argv,
-        std::map<std::string, std::string>{{"PATH", (folder_ / "bin").string() + ":" + path},
-                                           {"FAKE_OPENMPI", wrongs},
-                                           {"FAKE_SITE", (folder_ / "site").string()},
-                                           {"HOME", (folder_ / "home").string()},
-                                           {"XDG_STATE_HOME", (folder_ / "state").string()}});
+    agent_ = std::make_unique<Program>(folder_, "agent-a" + std::to_string(starts_++), argv,
+                                       fakes_.environment(wrongs));
     ASSERT_TRUE(nodes_become_idle(address(), {"a"}, kPatience_s)) << agent_->err();
   }
 
@@ -92,10 +82,20 @@ class Targets : public testing::Test {
     return all.empty() ? Json::object() : all.front();
   }
 
+  // Whether the agent's process tunes: tests beside this one run the same program, with another
+  // home.
+  bool is_tuning() const {
+    return std::ranges::any_of(processes_of(program("stripline-tune")), [&](pid_t pid) {
+      const std::string variables = read_file("/proc/" + std::to_string(pid) + "/environ");
+      return variables.find(fakes_.home().string()) != std::string::npos;
+    });
+  }
+
   const std::string& address() const { return server_->address(); }
-  fs::path installed() const { return folder_ / "home/.openmpi/mca-params.conf"; }
+  fs::path installed() const { return fakes_.home() / ".openmpi/mca-params.conf"; }
 
   const TempFolder folder_;
+  const FakeTargets fakes_{folder_.path()};
   int starts_ = 0;
   std::unique_ptr<ServerProcess> server_;
   std::unique_ptr<Program> agent_;
@@ -173,12 +173,9 @@ TEST_F(Targets, WhatIsSlowerIsNotPublished) {
 TEST_F(Targets, ACancelledCampaignLeavesNoProcess) {
   ASSERT_NO_FATAL_FAILURE(start_agent("late"));
   ASSERT_EQ(campaign("240", {"--detach"}).exit_code, kExitOk);
-  ASSERT_TRUE(
-      eventually([&] { return !processes_of(program("stripline-tune")).empty(); }, kPatience_s))
-      << agent_->err();
+  ASSERT_TRUE(eventually([&] { return is_tuning(); }, kPatience_s)) << agent_->err();
   ASSERT_EQ(cli(address(), {"campaign", "cancel", "c1"}).exit_code, kExitOk);
-  EXPECT_TRUE(
-      eventually([&] { return processes_of(program("stripline-tune")).empty(); }, kPatience_s));
+  EXPECT_TRUE(eventually([&] { return !is_tuning(); }, kPatience_s));
   EXPECT_TRUE(nodes_become_idle(address(), {"a"}, kPatience_s));
   EXPECT_EQ(cli_json(address(), {"campaign", "show", "c1"}).at(0).at("state"), "CANCELLED");
 }

@@ -1,6 +1,4 @@
 // Calls of shared_array.h, layout.h, pointer_to_shared.h, forall.h and halo.h.
-#include <array>
-#include <span>
 #include <vector>
 
 #include <stripline/forall.h>

@@ -274,8 +274,6 @@ std::optional<std::string> failure_of(const Case& one, const Call& call) {
   return std::nullopt;
 }
 
-// --- a trial -------------------------------------------------------------------------------------
-
 Trial::Trial(Context& on, const Case& what, const Call& which)
     : context(on), me(on.rank_me()), other((on.rank_me() + 1) % kRanks), case_(what), call_(which) {
   handler_ = context.register_am([this](rank_t, std::span<const std::byte>) {

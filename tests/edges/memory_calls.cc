@@ -4,7 +4,6 @@
 #include <array>
 #include <mutex>
 #include <numeric>
-#include <tuple>
 #include <utility>
 #include <vector>
 

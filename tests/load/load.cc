@@ -8,7 +8,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -21,12 +20,11 @@
 #include <CLI/CLI.hpp>
 #include <grpcpp/grpcpp.h>
 
-#include "agent/assignment_runner.h"
 #include "agent/description.h"
+#include "base/clock.h"
 #include "base/command_line.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
-#include "base/json.h"
 #include "base/pki/certificate.h"
 #include "base/pki/secret_file.h"
 #include "base/pki/token.h"
@@ -35,14 +33,13 @@
 #include "base/testing/processes.h"
 #include "base/whole_file.h"
 #include "optimizer/experiment/json.h"
-#include "proto/agent_protocol/wire.h"
 #include "server/clock.h"
 #include "server/process/initialise.h"
 #include "server/security/authority.h"
 #include "stripline/v1/access.grpc.pb.h"
-#include "stripline/v1/agents.pb.h"
 #include "stripline/v1/campaigns.grpc.pb.h"
 #include "stripline/v1/fleet.grpc.pb.h"
+#include "tests/load/agent_time.h"
 #include "tests/load/campaign_request.h"
 #include "tests/load/campaign_source.h"
 #include "tests/load/load_agent.h"
@@ -96,52 +93,6 @@ double percentile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
 }
 
-// Processor time that an agent takes for a million samples: from what its worker writes to what is
-// sent, without the connection.
-double agent_s_per_million(uint32_t samples_per_point) {
-  experiment::Assignment work;
-  work.name = "campaigns/c1/runs/1";
-  work.fabric = "tcp";
-  work.ranks = 2;
-  work.deadline_s = 60;
-  work.points = {{kExperiment, "only", {{"n", int64_t{1}}}}};
-  const Json point = experiment::to_json(made_up(work.points[0], 1, samples_per_point));
-  const std::string line = Json{{"type", "samples"}, {"series", Json::array({point})}}.dump();
-  const auto text = std::make_shared<const std::string>(experiment::to_json(work).dump());
-  Assignment given;
-  given.id = {work.name, 1};
-  given.lease_s = 10;
-  given.assignment_json = text;
-  given.ranks = {0};
-  given.rank_nodes = {"a", "b"};
-  given.join_timeout_s = 60;
-  given.job_id = "load";
-  agent::AssignmentRunner runner(given, "a");
-  runner.start(0);
-  constexpr uint64_t kSamples = 1'000'000;
-  const auto thread_s = [] {
-    timespec time{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  };
-  size_t bytes = 0;
-  uint64_t sent = 0;
-  const double begin_s = thread_s();
-  for (uint64_t samples = 0; samples < kSamples; samples += samples_per_point) {
-    runner.on_worker_line(0, 0, line);
-    runner.flush();
-    for (const agent::Action& action : runner.take_actions()) {
-      const auto* message = std::get_if<agent::TellServer>(&action);
-      if (message == nullptr || !std::holds_alternative<SampleBatch>(message->message)) continue;
-      bytes += to_wire(message->message).SerializeAsString().size();
-      runner.on_ack(++sent);
-    }
-  }
-  const double took_s = thread_s() - begin_s;
-  if (bytes < line.size()) give_up("an agent does not pass samples on");
-  return took_s;
-}
-
 class Load {
  public:
   explicit Load(const Options& options)
@@ -170,12 +121,12 @@ class Load {
     print("all connected", begin);
     create_campaigns();
     be_steady(options_.seconds / 2);
-    killed_s_ = now_s();
+    killed_s_ = steady_seconds();
     server_.kill();
     server_.start(server_.address());
     begin = spent();
     if (!turn_until([&] { return all_live(2); }, kPatienceS)) give_up("not all agents came back");
-    back_s_ = now_s();
+    back_s_ = steady_seconds();
     print("all back, from the restart on", begin);
     be_steady(std::max(1.0, options_.seconds / 2 - (back_s_ - killed_s_)));
     const bool ended = turn_until([&] { return seen_.runs_finished >= options_.runs; }, kPatienceS);
@@ -203,15 +154,15 @@ class Load {
         {server_.address(), authority_pem(), admin_secret_, kExperiment, options_.runs});
     visitors.begin_browsers();
     endure("agents and browsers", options_.seconds / 12);
-    const double viewer_s = now_s();
+    const double viewer_s = steady_seconds();
     visitors.begin(Attacker::viewer);
     endure("the same beside a viewer", options_.seconds / 12);
-    const double everybody_s = now_s();
+    const double everybody_s = steady_seconds();
     for (const Attacker attacker : kAttackers) {
       if (attacker != Attacker::viewer) visitors.begin(attacker);
     }
     endure("the same beside all attackers", options_.seconds * 5 / 6);
-    const double end_s = now_s();
+    const double end_s = steady_seconds();
     source.end();
     std::atomic<bool> alone = false;
     const std::jthread stopping([&] {
@@ -429,7 +380,7 @@ class Load {
     double server_s = 0;
     double here_s = 0;
   };
-  Spent spent() const { return {now_s(), cpu_s(server_.pid()), cpu_s(::getpid())}; }
+  Spent spent() const { return {steady_seconds(), cpu_s(server_.pid()), cpu_s(::getpid())}; }
   void print(const char* what, const Spent& begin) const {
     const Spent end = spent();
     std::printf("%-31s %8.2f s; processor time of the server %.2f s, of the agents %.2f s\n", what,
@@ -440,7 +391,7 @@ class Load {
   void be_steady(double seconds) {
     const Spent begin = spent();
     const uint64_t samples = seen_.samples;
-    turn_until([&] { return now_s() >= begin.at_s + seconds; }, seconds + kPatienceS);
+    turn_until([&] { return steady_seconds() >= begin.at_s + seconds; }, seconds + kPatienceS);
     steady_server_s_ += spent().server_s - begin.server_s;
     steady_samples_ += seen_.samples - samples;
     print("samples for", begin);
@@ -461,7 +412,7 @@ class Load {
     double look_s = begin.at_s;
     turn_until(
         [&] {
-          const double now = now_s();
+          const double now = steady_seconds();
           if (now >= look_s) {
             if (!server_.running()) give_up("the server has ended: " + server_.log());
             memory_.push_back({now, server_.resident_mib()});
@@ -539,28 +490,28 @@ class Load {
   // Asks now and then, while the agents do what is due, until it is true; false after kPatienceS.
   template <typename Look>
   bool look_until(Look look) {
-    const double end = now_s() + kPatienceS;
+    const double end = steady_seconds() + kPatienceS;
     do {
       turn_until([] { return false; }, 0.05);
       if (look()) return true;
-    } while (now_s() < end);
+    } while (steady_seconds() < end);
     return false;
   }
 
   // Lets the agents do what is due until the condition holds; false after the limit.
   template <typename Condition>
   bool turn_until(Condition condition, double limit_s) {
-    const double end = now_s() + limit_s;
+    const double end = steady_seconds() + limit_s;
     std::vector<pollfd> fds(agents_.size());
     while (!condition()) {
-      if (now_s() >= end) return false;
-      double next = std::min(end, now_s() + 0.05);
+      if (steady_seconds() >= end) return false;
+      double next = std::min(end, steady_seconds() + 0.05);
       for (size_t i = 0; i < agents_.size(); ++i) {
         agents_[i]->turn();
         fds[i] = agents_[i]->waits_for();
         next = std::min(next, agents_[i]->next_event_s());
       }
-      const int wait_ms = std::max(0, static_cast<int>((next - now_s()) * 1e3));
+      const int wait_ms = std::max(0, static_cast<int>((next - steady_seconds()) * 1e3));
       if (::poll(fds.data(), fds.size(), wait_ms) <= 0) continue;
       for (size_t i = 0; i < agents_.size(); ++i) {
         if (fds[i].revents != 0) agents_[i]->on_ready();
@@ -589,7 +540,8 @@ class Load {
         "a million samples               %8.2f s of the server's processor time, %.2f s of an "
         "agent's\n",
         1e6 * steady_server_s_ / static_cast<double>(std::max<uint64_t>(1, steady_samples_)),
-        agent_s_per_million(options_.pace.samples_per_point));
+        agent_s_per_million({kExperiment, "only", {{"n", int64_t{1}}}},
+                            options_.pace.samples_per_point));
     std::printf(
         "bytes in the store              %8.1f MiB, %.1f for each sample\n",
         static_cast<double>(stored_bytes()) / (1 << 20),

@@ -1,18 +1,14 @@
 #include "tests/load/load_agent.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 #include <variant>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "optimizer/experiment/json.h"
 
 namespace stripline::load {
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 experiment::SampleSeries made_up(const experiment::Point& point, uint32_t run, uint32_t samples) {
   experiment::SampleSeries series;
@@ -36,7 +32,7 @@ LoadAgent::LoadAgent(const HostAndPort& server, const std::filesystem::path& ide
       link_(std::make_unique<agent::Link>(std::vector{server}, *credentials_)) {}
 
 void LoadAgent::turn() {
-  const double now = now_s();
+  const double now = steady_seconds();
   follow(session_.on_time(now));
   if (link_->take_received()) session_.on_received(now);
   for (const agent::LinkEvent& event : link_->take_events()) on_event(event);
@@ -44,7 +40,7 @@ void LoadAgent::turn() {
 }
 
 double LoadAgent::next_event_s() const {
-  const double next = session_.next_event_s().value_or(now_s() + 1);
+  const double next = session_.next_event_s().value_or(steady_seconds() + 1);
   return session_.live() && has_points_left() ? std::min(next, work_->next_s) : next;
 }
 
@@ -81,13 +77,13 @@ void LoadAgent::resume() {
 
 void LoadAgent::on_event(const agent::LinkEvent& event) {
   if (const auto* closed = std::get_if<agent::LinkClosed>(&event)) {
-    return follow(session_.on_closed(now_s(), closed->error, closed->reason));
+    return follow(session_.on_closed(steady_seconds(), closed->error, closed->reason));
   }
   std::visit([this](const auto& message) { handle(message); }, std::get<ServerMessage>(event));
 }
 
 void LoadAgent::handle(const HelloAck& ack) {
-  follow(session_.on_hello_ack(now_s(), ack.protocol, ack.heartbeat_interval_s,
+  follow(session_.on_hello_ack(steady_seconds(), ack.protocol, ack.heartbeat_interval_s,
                                ack.reconnect_spread_s));
 }
 
@@ -108,7 +104,7 @@ void LoadAgent::handle(const Assignment& order) {
 void LoadAgent::handle(const GroupReady& ready) {
   if (!is_mine(ready.assignment) || work_->ready) return;
   work_->ready = true;
-  work_->next_s = now_s();
+  work_->next_s = steady_seconds();
   finish_when_done();
 }
 
@@ -124,7 +120,7 @@ void LoadAgent::handle(const CancelAssignment& cancel) {
 
 void LoadAgent::handle(const SampleAck& ack) {
   if (!is_mine(ack.assignment)) return;
-  const double now = now_s();
+  const double now = steady_seconds();
   auto& sent = work_->unacknowledged;
   for (; !sent.empty() && sent.front().batch.seq <= ack.seq; sent.pop_front()) {
     sent.front().times.at_s = now;

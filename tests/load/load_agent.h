@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <poll.h>
-#include <string>
 #include <vector>
 
 #include "agent/credentials.h"
@@ -19,8 +18,6 @@
 #include "proto/agent_protocol/messages.h"
 
 namespace stripline::load {
-
-double now_s();
 
 struct Pace {
   double points_per_s = 10;         ///< of each run; each point is a batch

@@ -10,10 +10,10 @@
 #include <thread>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/exit_codes.h"
 #include "base/testing/processes.h"
 #include "base/whole_file.h"
-#include "tests/load/load_agent.h"
 
 namespace stripline::load {
 namespace {
@@ -56,9 +56,9 @@ void ServerUnderTest::start(const std::string& listen) {
   auto spawned = Subprocess::spawn(options);
   if (!spawned.ok()) give_up(spawned.error().message());
   process_ = std::make_unique<Subprocess>(std::move(*spawned));
-  const double end = now_s() + kServerPatience_s;
+  const double end = steady_seconds() + kServerPatience_s;
   while (!std::filesystem::exists(folder_ / "port")) {
-    if (!running() || now_s() > end) give_up("no server: " + this->log());
+    if (!running() || steady_seconds() > end) give_up("no server: " + this->log());
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   address_ = first_line(folder_ / "port");
@@ -72,8 +72,8 @@ void ServerUnderTest::kill() {
 }
 
 int ServerUnderTest::port_after(const std::string& mark) const {
-  const double end = now_s() + kServerPatience_s;
-  while (now_s() < end) {
+  const double end = steady_seconds() + kServerPatience_s;
+  while (steady_seconds() < end) {
     const std::string text = log();
     if (const size_t at = text.find(mark); at != std::string::npos) {
       return std::atoi(text.c_str() + at + mark.size());

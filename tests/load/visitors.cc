@@ -4,7 +4,6 @@
 #include <chrono>
 #include <httplib.h>
 #include <memory>
-#include <optional>
 #include <poll.h>
 #include <random>
 #include <sys/resource.h>
@@ -15,6 +14,7 @@
 
 #include "agent/credentials.h"
 #include "agent/link.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "server/testing/http_attacks.h"
 #include "server/testing/http_client.h"
@@ -41,9 +41,9 @@ void lower_priority() {
 
 // False when it is time to stop.
 bool pause(const std::stop_token& stop, double seconds) {
-  const double end = now_s() + seconds;
+  const double end = steady_seconds() + seconds;
   while (!stop.stop_requested()) {
-    const double left_s = end - now_s();
+    const double left_s = end - steady_seconds();
     if (left_s <= 0) return true;
     std::this_thread::sleep_for(std::chrono::duration<double>(std::min(left_s, 0.05)));
   }
@@ -151,11 +151,11 @@ void Visitors::browse(const std::stop_token& stop, size_t browser) {
       client_of(pages(), browser_address(browser), visited_.browser_secrets[browser]);
   // The body; empty if there is none.
   const auto look = [&](const std::string& path) -> std::string {
-    const double began_s = now_s();
+    const double began_s = steady_seconds();
     httplib::Result answer = client.Get(path);
     // As browsers do where a connection that was kept has been closed meanwhile.
     if (!answer && !stop.stop_requested()) answer = client.Get(path);
-    const double took_s = now_s() - began_s;
+    const double took_s = steady_seconds() - began_s;
     if (stop.stop_requested()) return "";
     const int status = answer ? answer->status : -1;
     const std::lock_guard lock(mutex_);
@@ -207,13 +207,13 @@ void Visitors::follow(const std::stop_token& stop, size_t browser) {
     httplib::Client client =
         client_of(pages(), browser_address(browser), visited_.browser_secrets[browser]);
     const std::stop_callback end(stop, [&] { client.stop(); });
-    const double until_s = now_s() + kStream_s;
+    const double until_s = steady_seconds() + kStream_s;
     const std::string path = "/api/v1/events?after=" + campaign + ":0";
     const httplib::Result answer =
         client.Get(path, httplib::ContentReceiver([&](const char* /*data*/, size_t /*size*/) {
                      const std::lock_guard lock(mutex_);
                      ++page_loads_.streamed;
-                     return !stop.stop_requested() && now_s() < until_s;
+                     return !stop.stop_requested() && steady_seconds() < until_s;
                    }));
     if (!answer || answer->status == 200) continue;
     const std::lock_guard lock(mutex_);
@@ -264,9 +264,9 @@ void Visitors::attack_as_node(const std::stop_token& stop) {
   const std::string report(size_t{100} << 10, 'r');
   while (!stop.stop_requested()) {
     link.open(visited_.hello);
-    const double end_s = now_s() + 5;
+    const double end_s = steady_seconds() + 5;
     uint64_t seq = 0;
-    for (bool open = true; open && now_s() < end_s && !stop.stop_requested();) {
+    for (bool open = true; open && steady_seconds() < end_s && !stop.stop_requested();) {
       // What the server does not take is not piled up here.
       if (link.is_drained()) {
         link.send(Heartbeat{foreign});

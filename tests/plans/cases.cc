@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +32,13 @@ class Line {
     return number(name, "%.0f", std::round(kMillion * value) + 0.0);
   }
   Line& yes(std::string_view name, bool value) { return value ? word(name) : *this; }
+  /// The times of a plan that was compared with a baseline.
+  template <typename Plan>
+  Line& times(const Plan& plan) {
+    return seconds("predicted", plan.predicted_s)
+        .seconds("baseline", plan.baseline_s)
+        .gain("gain", plan.gain_low);
+  }
   const std::string& text() const { return text_; }
 
  private:
@@ -69,9 +75,7 @@ void add_plan(Line& line, const plan::StripPlan& plan) {
       .whole("count", plan.count)
       .whole("burst", plan.burst)
       .whole("sync", plan.sync_burst)
-      .seconds("predicted", plan.predicted_s)
-      .seconds("baseline", plan.baseline_s)
-      .gain("gain", plan.gain_low);
+      .times(plan);
 }
 
 plan::StripRequest draw_strip(Draw& draw) {
@@ -195,9 +199,7 @@ void add_plan(Line& line, const plan::NestPlan& plan) {
       .whole("steps", plan.steps)
       .whole("window", plan.window)
       .whole("buffers", plan.buffer_bytes)
-      .seconds("predicted", plan.predicted_s)
-      .seconds("baseline", plan.baseline_s)
-      .gain("gain", plan.gain_low);
+      .times(plan);
   for (uint32_t g = 0; g < plan.groups; ++g) {
     const plan::NestTransfer& t = plan.transfer[g];
     line.word("[").yes("moved", t.moved);
@@ -272,11 +274,7 @@ plan::WavefrontRequest draw_wavefront(Draw& draw) {
 }
 
 void add_plan(Line& line, const plan::WavefrontPlan& plan) {
-  line.whole("pieces", plan.pieces)
-      .word(to_string(plan.reason))
-      .seconds("predicted", plan.predicted_s)
-      .seconds("baseline", plan.baseline_s)
-      .gain("gain", plan.gain_low);
+  line.whole("pieces", plan.pieces).word(to_string(plan.reason)).times(plan);
 }
 
 plan::UpdateRequest draw_update(Draw& draw) {
@@ -303,15 +301,13 @@ plan::UpdateRequest draw_update(Draw& draw) {
 }
 
 void add_plan(Line& line, const plan::UpdatePlan& plan) {
-  line.word(to_string(plan.way.method))
+  line.word(to_string(plan.candidate.method))
       .word(to_string(plan.reason))
-      .yes("merges", plan.way.merges)
-      .whole("hops", plan.way.hops)
-      .whole("buffer", plan.way.buffer_bytes)
+      .yes("merges", plan.candidate.merges)
+      .whole("hops", plan.candidate.hops)
+      .whole("buffer", plan.candidate.buffer_bytes)
       .whole("memory", plan.memory_bytes)
-      .seconds("predicted", plan.predicted_s)
-      .seconds("baseline", plan.baseline_s)
-      .gain("gain", plan.gain_low);
+      .times(plan);
 }
 
 plan::GatherRequest draw_gather(Draw& draw) {
@@ -336,11 +332,7 @@ plan::GatherRequest draw_gather(Draw& draw) {
 }
 
 void add_plan(Line& line, const plan::GatherDecision& plan) {
-  line.word(to_string(plan.method))
-      .word(to_string(plan.reason))
-      .seconds("predicted", plan.predicted_s)
-      .seconds("baseline", plan.baseline_s)
-      .gain("gain", plan.gain_low);
+  line.word(to_string(plan.method)).word(to_string(plan.reason)).times(plan);
 }
 
 plan::IndirectRequest draw_indirect(Draw& draw) {
@@ -360,11 +352,7 @@ plan::IndirectRequest draw_indirect(Draw& draw) {
 }
 
 void add_plan(Line& line, const plan::IndirectPlan& plan) {
-  line.whole("block", plan.block)
-      .word(to_string(plan.reason))
-      .seconds("predicted", plan.predicted_s)
-      .seconds("baseline", plan.baseline_s)
-      .gain("gain", plan.gain_low);
+  line.whole("block", plan.block).word(to_string(plan.reason)).times(plan);
 }
 
 // The explained decision is the planner's own one.
@@ -462,12 +450,12 @@ Case update_case(const Network& network, uint64_t number, bool explain) {
   const plan::UpdatePlan plan = plan::plan_update(request, costs);
   Line line;
   add_plan(line, plan);
-  const plan::UpdateCandidate way{
+  const plan::UpdateCandidate candidate{
       .method = static_cast<plan::UpdateMethod>(draw.below(plan::kUpdateMethods)),
       .merges = draw.one_in(2),
       .hops = static_cast<uint32_t>(draw.between(1, plan::kMostUpdateHops)),
       .buffer_bytes = draw.size(17)};
-  add_plan(line.word("forced:"), plan::force_update(request, costs, way));
+  add_plan(line.word("forced:"), plan::force_update(request, costs, candidate));
   std::array<plan::UpdateCandidate, plan::kMostUpdateRivals> rivals;
   const size_t count = plan::rivals_of_update(request, costs, rivals);
   for (size_t i = 0; i < count; ++i) {

@@ -1,6 +1,5 @@
 // No decision changes unless somebody wants it to: the decisions about thousands of random requests
 // (cases.h) are those of recorded_plans.txt. README.md says what to do when this test fails.
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

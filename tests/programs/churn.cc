@@ -26,7 +26,7 @@ constexpr size_t kWords = 4096;
 
 using Epoch = stripline::UpdateEpoch<uint64_t, stripline::op_add>;
 
-std::vector<Epoch> every_way(Context& context) {
+std::vector<Epoch> epochs_of_every_method(Context& context) {
   using stripline::UpdateMethod;
   std::vector<Epoch> epochs;
   for (const uint32_t hops : {1U, 2U}) {
@@ -46,7 +46,7 @@ class Churn {
       : context_(context),
         words_(words),
         updated_(updated),
-        epochs_(every_way(context)),
+        epochs_(epochs_of_every_method(context)),
         counters_(context),
         all_(stripline::team::world(context)),
         random_(context.rank_me()),

@@ -3,7 +3,6 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -108,6 +107,18 @@ TEST(AgentProtocol, NodesSayForHowManyRanksTheyHaveRoom) {
   EXPECT_EQ(to_wire(with_room).SerializeAsString(), recorded().at("hello_max_ranks"));
   EXPECT_EQ(server_reads<Hello>("hello_max_ranks").max_ranks, 64U);
   EXPECT_EQ(server_reads<Hello>("hello").max_ranks, 0U);
+}
+
+TEST(AgentProtocol, NodesSayThatTheyInstallSettings) {
+  Hello installing = hello();
+  installing.installing = true;
+  EXPECT_EQ(to_wire(installing).SerializeAsString(), recorded().at("hello_installing"));
+  EXPECT_TRUE(server_reads<Hello>("hello_installing").installing);
+  EXPECT_FALSE(server_reads<Hello>("hello").installing);
+  const Heartbeat heartbeat{kId, true, HostLoad{0.5, 1.5, 8}, true};
+  EXPECT_EQ(to_wire(heartbeat).SerializeAsString(), recorded().at("heartbeat_installing"));
+  EXPECT_TRUE(server_reads<Heartbeat>("heartbeat_installing").installing);
+  EXPECT_FALSE(server_reads<Heartbeat>("heartbeat").installing);
 }
 
 TEST(AgentProtocol, ServersWriteWhatIsRecorded) {

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <numeric>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -23,7 +22,7 @@
 #include <stripline/lock.h>
 #include <stripline/team.h>
 
-#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/fabric/emulated/profile.h"
 #include "tests/scale/costs.h"
 
@@ -62,8 +61,7 @@ class Programs : public testing::TestWithParam<Place> {
     options.context.clock = GetParam().clock;
     options.context.same_node = GetParam().same_node;
     options.context.segment_bytes = size_t{8} << 20;
-    const Status ran = bootstrap::run_ranks(options, body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
+    bootstrap::on_ranks(options, body);
   }
 
   /// When all ranks go on, with no message in flight between them: the same time on the virtual
@@ -247,13 +245,13 @@ TEST_P(Programs, IncastOfGets) {
     std::vector<std::byte> got(kBlock * kEach);
     const double start_s = start_together(ctx);
     if (me != 0) {
-      std::vector<future> under_way;
+      std::vector<future> in_flight;
       for (rank_t k = 0; k < kEach; ++k) {
-        under_way.push_back(
+        in_flight.push_back(
             ctx.rget(ctx.on_rank(blocks, 0) + std::ptrdiff_t{k} * std::ptrdiff_t{kBlock},
                      got.data() + k * kBlock, kBlock));
       }
-      wait_all(under_way);
+      wait_all(in_flight);
       times[me] = ctx.now_s() - start_s;
       for (size_t i = 0; i < got.size(); ++i) {
         ASSERT_EQ(got[i], static_cast<std::byte>(i / kBlock)) << i;

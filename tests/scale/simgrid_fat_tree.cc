@@ -24,7 +24,6 @@
 //   message of ours waits for one that is not in transit through that link, and no flow is held up
 //   by a link that does not fill that one: both keep it busy to the end, and the ratio is 1.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -61,8 +60,6 @@ struct Times {
   double last_s = 0;  // sum over phases, latency included
   double mean_s = 0;  // of all flows; of the emulator only where no rank has two
 };
-
-// --- the trees -----------------------------------------------------------------------------------
 
 struct Tree {
   const char* name;
@@ -170,8 +167,6 @@ Load load_of(const Tree& tree, const Phases& phases) {
   return load;
 }
 
-// --- the two programs ----------------------------------------------------------------------------
-
 Times emulate(const Tree& tree, Rank nodes, const Phases& phases) {
   Times times;
   size_t flows_of_all = 0;
@@ -228,14 +223,14 @@ class Simulation {
     for (Rank source = 0; source < kMostNodes; ++source) {
       for (Rank target = 0; target < kMostNodes; ++target) {
         if (source == target) continue;
-        std::vector<sg::LinkInRoute> way;
+        std::vector<sg::LinkInRoute> links_of_route;
         for (const auto& [name, G] : route(tree, {source, target})) {
           sg::Link*& link = links[name];
           if (link == nullptr) link = zone_->create_link(name, 1 / G)->set_latency(0.0)->seal();
-          way.emplace_back(link);
+          links_of_route.emplace_back(link);
         }
         zone_->add_route(hosts[source]->get_netpoint(), hosts[target]->get_netpoint(), nullptr,
-                         nullptr, way, false);
+                         nullptr, links_of_route, false);
       }
     }
   }
@@ -247,15 +242,15 @@ class Simulation {
       size_t flows_of_all = 0;
       for (const auto& flows : phases) {
         const double begin_s = sg::Engine::get_clock();
-        std::vector<sg::CommPtr> under_way;
+        std::vector<sg::CommPtr> in_flight;
         for (const Flow& flow : flows) {
-          under_way.push_back(
+          in_flight.push_back(
               sg::Comm::sendto_async(hosts[flow.source], hosts[flow.target], kBytes));
         }
         std::vector<double> there_s(flows.size());
-        for (size_t i = 0; i < flows.size(); ++i) under_way[i]->wait();
+        for (size_t i = 0; i < flows.size(); ++i) in_flight[i]->wait();
         for (size_t i = 0; i < flows.size(); ++i) {
-          there_s[i] = under_way[i]->get_finish_time() - begin_s + latency_s(tree, flows[i]);
+          there_s[i] = in_flight[i]->get_finish_time() - begin_s + latency_s(tree, flows[i]);
           into->mean_s += there_s[i];
         }
         into->last_s += *std::max_element(there_s.begin(), there_s.end());
@@ -279,8 +274,6 @@ class Simulation {
   std::map<std::string, std::vector<sg::Host*>> hosts_;
   std::vector<std::function<void()>> jobs_;
 };
-
-// --- patterns ------------------------------------------------------------------------------------
 
 struct Pattern {
   std::string name;

@@ -16,9 +16,7 @@ class Operations:
         POST /campaigns/{campaign}/cancel, for the role operator.
         Answers Campaign.
         """
-        body = {
-            "drain": drain,
-        }
+        body = {"drain": drain}
         return self._call("POST", "/campaigns/{campaign}/cancel", {"campaign": campaign}, {}, body)
 
     def cancel_operation(self, operation: str) -> "messages.Operation":
@@ -42,10 +40,7 @@ class Operations:
         POST /models/{model}/versions/{version}/check, for the role publisher.
         Answers ModelVersion.
         """
-        body = {
-            "campaign": campaign,
-            "rollback": rollback,
-        }
+        body = {"campaign": campaign, "rollback": rollback}
         return self._call(
             "POST",
             "/models/{model}/versions/{version}/check",
@@ -93,9 +88,7 @@ class Operations:
         POST /nodes/{node}/cordon, for the role operator.
         Answers Node.
         """
-        body = {
-            "reason": reason,
-        }
+        body = {"reason": reason}
         return self._call("POST", "/nodes/{node}/cordon", {"node": node}, {}, body)
 
     def create_campaign(
@@ -110,11 +103,7 @@ class Operations:
         POST /campaigns, for the role operator.
         Answers Campaign.
         """
-        body = {
-            "request_id": request_id,
-            "spec": spec,
-            "validate_only": validate_only,
-        }
+        body = {"request_id": request_id, "spec": spec, "validate_only": validate_only}
         return self._call("POST", "/campaigns", {}, {}, body)
 
     def create_token(
@@ -130,12 +119,7 @@ class Operations:
         POST /tokens, for the role admin.
         Answers CreateTokenResponse.
         """
-        body = {
-            "count": count,
-            "role": role,
-            "subject": subject,
-            "valid_s": valid_s,
-        }
+        body = {"count": count, "role": role, "subject": subject, "valid_s": valid_s}
         return self._call("POST", "/tokens", {}, {}, body)
 
     def delete_campaign(self, campaign: str) -> "messages.DeleteCampaignResponse":
@@ -158,10 +142,7 @@ class Operations:
         POST /nodes/{node}/drain, for the role operator.
         Answers Node.
         """
-        body = {
-            "reason": reason,
-            "time_limit_s": time_limit_s,
-        }
+        body = {"reason": reason, "time_limit_s": time_limit_s}
         return self._call("POST", "/nodes/{node}/drain", {"node": node}, {}, body)
 
     def estimate_campaign(self, *, spec: Optional["messages.CampaignSpec"] = None) -> "messages.CampaignEstimate":
@@ -170,9 +151,7 @@ class Operations:
         POST /campaigns/estimate, for the role viewer.
         Answers CampaignEstimate.
         """
-        body = {
-            "spec": spec,
-        }
+        body = {"spec": spec}
         return self._call("POST", "/campaigns/estimate", {}, {}, body)
 
     def explain_decision(self, model: str, version: str, command: str, **options: Any) -> Any:
@@ -201,11 +180,7 @@ class Operations:
         POST /models/{model}/fit, for the role publisher.
         Answers Operation.
         """
-        body = {
-            "campaigns": campaigns,
-            "request_id": request_id,
-            "without": without,
-        }
+        body = {"campaigns": campaigns, "request_id": request_id, "without": without}
         return self._call("POST", "/models/{model}/fit", {"model": model}, {}, body)
 
     def get_campaign(self, campaign: str) -> "messages.Campaign":
@@ -340,12 +315,7 @@ class Operations:
         POST /campaigns/import, for the role publisher.
         Answers Campaign.
         """
-        body = {
-            "data": data,
-            "last": last,
-            "offset": offset,
-            "upload": upload,
-        }
+        body = {"data": data, "last": last, "offset": offset, "upload": upload}
         return self._call("POST", "/campaigns/import", {}, {}, body)
 
     def label_campaign(self, campaign: str, *, labels: Optional[List[str]] = None) -> "messages.Campaign":
@@ -354,9 +324,7 @@ class Operations:
         POST /campaigns/{campaign}/label, for the role operator.
         Answers Campaign.
         """
-        body = {
-            "labels": labels,
-        }
+        body = {"labels": labels}
         return self._call("POST", "/campaigns/{campaign}/label", {"campaign": campaign}, {}, body)
 
     def list_audit_events(
@@ -592,11 +560,7 @@ class Operations:
         POST /models/{model}/versions/{version}/promote, for the role publisher.
         Answers ModelVersion.
         """
-        body = {
-            "label": label,
-            "nodes": nodes,
-            "unjudged_reason": unjudged_reason,
-        }
+        body = {"label": label, "nodes": nodes, "unjudged_reason": unjudged_reason}
         return self._call(
             "POST",
             "/models/{model}/versions/{version}/promote",
@@ -633,10 +597,7 @@ class Operations:
         POST /campaigns/{campaign}/retry, for the role operator.
         Answers Campaign.
         """
-        body = {
-            "node_budget_s": node_budget_s,
-            "time_budget_s": time_budget_s,
-        }
+        body = {"node_budget_s": node_budget_s, "time_budget_s": time_budget_s}
         return self._call("POST", "/campaigns/{campaign}/retry", {"campaign": campaign}, {}, body)
 
     def revoke_token(self, token: str) -> "messages.Token":
@@ -688,9 +649,7 @@ class Operations:
         POST /models/{model}/versions/{version}/validate, for the role publisher.
         Answers ModelVersion.
         """
-        body = {
-            "campaigns": campaigns,
-        }
+        body = {"campaigns": campaigns}
         return self._call(
             "POST",
             "/models/{model}/versions/{version}/validate",
@@ -735,9 +694,7 @@ class Operations:
         POST /models/{model}/versions/{version}/withdraw, for the role publisher.
         Answers ModelVersion.
         """
-        body = {
-            "reason": reason,
-        }
+        body = {"reason": reason}
         return self._call(
             "POST",
             "/models/{model}/versions/{version}/withdraw",

@@ -17,7 +17,6 @@
 #include <map>
 #include <optional>
 #include <random>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,47 +66,12 @@ Circumstances draw(std::mt19937_64& random) {
   return drawn;
 }
 
-// `count` of the values, the first and the last among them.
-std::vector<uint64_t> thinned(const std::vector<uint64_t>& values, size_t count) {
-  std::vector<uint64_t> some;
-  for (size_t i = 0; i < count; ++i) {
-    some.push_back(values[(i * (values.size() - 1) + (count - 1) / 2) / (count - 1)]);
-  }
-  return some;
-}
-
-fit::SyntheticCampaign grid(size_t sizes, size_t bursts) {
-  fit::SyntheticCampaign campaign = fit::full_campaign();
-  campaign.sizes = thinned(campaign.sizes, sizes);
-  campaign.issue_sizes = campaign.overlap_sizes = campaign.sizes;
-  campaign.bursts = thinned(campaign.bursts, bursts);
-  return campaign;
-}
-
-// Three grids, the coarser ones first, as plans have them.
-struct Plan {
-  std::vector<experiment::Point> points;
-  uint32_t least = 0;
-  uint32_t core = 0;
-};
-
-Plan plan_of(const std::vector<fit::TrueOperation>& machine) {
+fit::NestedPoints plan_of(const std::vector<fit::TrueOperation>& machine) {
   // As many as the planner gives to budgeted campaigns on a virtual clock, and their coarser grids.
-  const fit::SyntheticCampaign grids[] = {grid(3, 4), grid(12, 5), grid(18, 10)};
-  Plan plan;
-  std::set<std::string> known;
-  for (const fit::SyntheticCampaign& one : grids) {
-    for (experiment::Point& point : fit::points_of(machine, one)) {
-      if (known.insert(point_key(point)).second) plan.points.push_back(std::move(point));
-    }
-    const auto size = static_cast<uint32_t>(plan.points.size());
-    if (plan.least == 0) {
-      plan.least = size;
-    } else if (plan.core == 0) {
-      plan.core = size;
-    }
-  }
-  return plan;
+  const fit::SyntheticCampaign all = fit::full_campaign();
+  const fit::SyntheticCampaign grids[] = {thinned(all, 3, 4), thinned(all, 12, 5),
+                                          thinned(all, 18, 10)};
+  return fit::nested_points(machine, grids);
 }
 
 struct Ended {
@@ -121,7 +85,8 @@ struct Ended {
 
 class Campaign {
  public:
-  Campaign(const std::vector<fit::TrueOperation>& machine, const Plan& plan, uint64_t seed)
+  Campaign(const std::vector<fit::TrueOperation>& machine, const fit::NestedPoints& plan,
+           uint64_t seed)
       : machine_(machine), seed_(seed), random_(seed), drawn_(draw(random_)) {
     rule_.enough_runs = kEnoughRuns;
     rule_.fewest_runs = kFewestRuns;
@@ -334,7 +299,7 @@ int run(const std::vector<std::string>& words) {
     return 2;
   }
   const std::vector<fit::TrueOperation> machine = fit::example_machine();
-  const Plan plan = plan_of(machine);
+  const fit::NestedPoints plan = plan_of(machine);
   Pool points;
   Pool parameters;
   Pool merged;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "optimizer/experiment/catalogue.h"
@@ -68,7 +69,7 @@ double queued_time(const TrueOperation& operation, uint64_t bytes, uint64_t coun
 double flood_time(const TrueOperation& operation, uint64_t bytes, uint64_t count) {
   const TrueSegment& s = operation.at(bytes);
   const auto size = static_cast<double>(bytes);
-  const double per_operation = std::max(exposed_time(s, size), s.g + s.G * size);
+  const double per_operation = std::max(exposed_time(s, size) - s.r_saved, s.g + s.G * size);
   const double free = blocking_time(s, size) + static_cast<double>(count - 1) * per_operation;
   if (operation.name == "put") return free;  // leaves the queue when it is sent
   return std::max(free, queued_time(operation, bytes, count));
@@ -172,6 +173,16 @@ double time_of(const TrueOperation& operation, const Point& point) {
                                 : blocking_time(s, size);
 }
 
+// `count` of the values, the first and the last among them; all where there are no more.
+std::vector<uint64_t> some_of(const std::vector<uint64_t>& values, size_t count) {
+  if (values.size() <= count) return values;
+  std::vector<uint64_t> some;
+  for (size_t i = 0; i < count; ++i) {
+    some.push_back(values[(i * (values.size() - 1) + (count - 1) / 2) / (count - 1)]);
+  }
+  return some;
+}
+
 }  // namespace
 
 const TrueSegment& TrueOperation::at(uint64_t bytes) const {
@@ -214,6 +225,31 @@ std::vector<Point> points_of(const std::vector<TrueOperation>& machine,
   std::vector<Point> points;
   for (const TrueOperation& operation : machine) add_points(operation, campaign, points);
   return points;
+}
+
+SyntheticCampaign thinned(SyntheticCampaign campaign, size_t sizes, size_t bursts) {
+  campaign.sizes = some_of(campaign.sizes, sizes);
+  campaign.issue_sizes = campaign.overlap_sizes = campaign.sizes;
+  campaign.bursts = some_of(campaign.bursts, bursts);
+  return campaign;
+}
+
+NestedPoints nested_points(const std::vector<TrueOperation>& machine,
+                           std::span<const SyntheticCampaign> grids) {
+  NestedPoints nested;
+  std::set<std::string> known;
+  for (const SyntheticCampaign& grid : grids) {
+    for (Point& point : points_of(machine, grid)) {
+      if (known.insert(point_key(point)).second) nested.points.push_back(std::move(point));
+    }
+    const auto size = static_cast<uint32_t>(nested.points.size());
+    if (nested.least == 0) {
+      nested.least = size;
+    } else if (nested.core == 0) {
+      nested.core = size;
+    }
+  }
+  return nested;
 }
 
 double true_time(const std::vector<TrueOperation>& machine, const Point& point) {

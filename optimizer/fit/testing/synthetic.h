@@ -2,8 +2,10 @@
 // product; the equations are those of docs/measurement.md, written independently of the fitter.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,7 @@ struct TrueSegment {
   double r_per_byte = 0.0;
   double s_base = 0.0;  ///< Without both, micro.serve is not measured.
   double s_per_byte = 0.0;
+  double r_saved = 0.0;  ///< What streams save of r_base.
 };
 
 struct TrueOperation {
@@ -66,6 +69,19 @@ std::vector<TrueOperation> example_machine();
 /// What a run of the campaign measures, in order.
 std::vector<experiment::Point> points_of(const std::vector<TrueOperation>& machine,
                                          const SyntheticCampaign& campaign);
+
+/// The campaign with at most this number of its sizes and of its bursts, the first and the last of
+/// them included.
+SyntheticCampaign thinned(SyntheticCampaign campaign, size_t sizes, size_t bursts);
+
+/// The points of three grids, the coarser ones first, as plans have them.
+struct NestedPoints {
+  std::vector<experiment::Point> points;
+  uint32_t least = 0;  ///< The number of those of the first grid,
+  uint32_t core = 0;   ///< and of the first two.
+};
+NestedPoints nested_points(const std::vector<TrueOperation>& machine,
+                           std::span<const SyntheticCampaign> grids);
 
 /// The seconds that a point, of one of the machine's operations, takes in truth.
 double true_time(const std::vector<TrueOperation>& machine, const experiment::Point& point);

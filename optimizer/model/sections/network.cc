@@ -25,6 +25,7 @@ constexpr SegmentMember kSegmentMembers[] = {
     {"G_s_per_byte", "G", &Segment::G_s_per_byte, true},
     {"r_base_s", "r", &Segment::r_base_s, false},
     {"r_per_byte_s", "r per byte", &Segment::r_per_byte_s, true},
+    {"r_batched_s", "r batched", &Segment::r_batched_s, false},
     {"s_base_s", "s", &Segment::s_base_s, false},
     {"s_per_byte_s", "s per byte", &Segment::s_per_byte_s, true}};
 
@@ -49,6 +50,9 @@ Form<Segment> segment_form() {
       "segment", members, [](const std::string& where, const Segment& segment) -> Status {
         if (segment.from_bytes >= segment.to_bytes) {
           return wrong(where, "needs from_bytes < to_bytes");
+        }
+        if (segment.r_batched_s && !segment.r_base_s) {
+          return wrong(where, "has r_batched_s, which needs r_base_s");
         }
         if (!segment.begins || (segment.begins->after_bytes < segment.from_bytes &&
                                 segment.from_bytes <= segment.begins->by_bytes &&
@@ -147,6 +151,7 @@ void add_network_example(TunedModel& model) {
   large.g_s = example_parameter(1.2e-6);
   large.G_s_per_byte = example_parameter(1.25e-9);
   large.r_per_byte_s = example_parameter(0.01e-9);
+  large.r_batched_s = example_parameter(0.3e-6);
   large.s_base_s = example_parameter(0.5e-6);
   large.s_per_byte_s = example_parameter(0.02e-9);
   const OperationModel put{{small, large}, example_parameter(64), {}};

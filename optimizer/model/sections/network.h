@@ -8,7 +8,8 @@
 // * L, latency of the wire without any overhead (Iancu's L is the round trip).
 // * g, G: a message occupies the NIC for g + S G; a lone message pays only S G.
 // * r(S), CPU time of the initiator to retire one operation that has already arrived,
-//   r_base + S r_per_byte.
+//   r_base + S r_per_byte. In a stream one look at the network may retire many operations, each for
+//   less: r_batched + S r_per_byte.
 // * s(S), CPU time of the target to serve one operation, s_base + S s_per_byte, where its calls do
 //   that and not a NIC. The initiator pays it, too, where the target does the same as it at the
 //   same time: then both serve as many operations as they make.
@@ -50,6 +51,7 @@ struct Segment {
   std::optional<Parameter> G_s_per_byte;
   std::optional<Parameter> r_base_s;
   std::optional<Parameter> r_per_byte_s;
+  std::optional<Parameter> r_batched_s;  ///< absent: as r_base_s
   std::optional<Parameter> s_base_s;
   std::optional<Parameter> s_per_byte_s;
   /// The interval of from_bytes, of segments after the first; absent: it is exact.

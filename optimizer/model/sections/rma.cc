@@ -48,13 +48,13 @@ Form<AtomicModel> atomic_form() {
   using A = AtomicModel;
   return object<A>(
       "atomic",
-      {required("way", &A::way, one_of<AtomicPath>({AtomicPath::provider, AtomicPath::message})),
+      {required("way", &A::path, one_of<AtomicPath>({AtomicPath::provider, AtomicPath::message})),
        required("provider_s", &A::provider_s, seconds(), "a fetch-add that is waited for"),
        required("message_s", &A::message_s, seconds()),
        optional("gain", &A::gain, gain(),
                 "by how much less messages take; with the way message only")},
       [](const std::string& where, const A& atomic) -> Status {
-        if (atomic.gain.has_value() == (atomic.way == AtomicPath::message)) return {};
+        if (atomic.gain.has_value() == (atomic.path == AtomicPath::message)) return {};
         return wrong(where + ".gain", "belongs to the way message, and only to it");
       });
 }
@@ -91,7 +91,7 @@ std::string rma_text(const TunedModel& model) {
     table.add("put", "gain of the largest", combining.gain, share_text);
   }
   if (rma.atomic) {
-    text += "  atomic operations by " + std::string(to_string(rma.atomic->way)) + "\n";
+    text += "  atomic operations by " + std::string(to_string(rma.atomic->path)) + "\n";
     table.add("fetch-add", "by provider", rma.atomic->provider_s, time_text);
     table.add("fetch-add", "by message", rma.atomic->message_s, time_text);
     table.add("fetch-add", "gain of messages", rma.atomic->gain, share_text);

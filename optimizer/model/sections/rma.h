@@ -18,7 +18,7 @@ std::string_view to_string(AtomicPath path);
 
 /// How atomic domains are carried out whose program does not say.
 struct AtomicModel {
-  AtomicPath way = AtomicPath::provider;
+  AtomicPath path = AtomicPath::provider;
   Parameter provider_s;  ///< a fetch-add that is waited for
   Parameter message_s;
   /// By how much less messages take, in the mean over lone operations and streams; absent where the

@@ -332,8 +332,7 @@ Result<Selection> read_selection(std::string_view text, std::string_view what, G
                      " bytes, a multiple of 4096, beyond whose end MPICH reads; append a blank");
   }
   // This one bounds nesting, and refuses a key that comes twice.
-  const auto checked = parse_json(text, what);
-  if (!checked.ok()) return checked.error();
+  STRIPLINE_RETURN_IF_ERROR(parse_json(text, what));
   Selection selection = Selection::parse(text, nullptr, false);
   if (!selection.is_object()) {
     return Error(ErrorCode::data_loss, std::string(what) + " is not an object of collectives");

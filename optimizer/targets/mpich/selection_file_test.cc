@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "optimizer/targets/mpich/mpich.h"
 
 namespace stripline::targets::mpich {
@@ -52,22 +53,21 @@ std::string bcast_of(const Selection& selection, uint32_t ranks, uint64_t bytes)
 
 TEST(Selection, RoundTripsInItsOrder) {
   const std::string text = write_selection(own());
-  const auto read = read_selection(text, "file");
-  ASSERT_TRUE(read.ok()) << read.error().message();
-  EXPECT_EQ(write_selection(*read), text);
-  EXPECT_EQ(bcast_of(*read, 4, 1 << 20), "MPIR_Bcast_few");
-  EXPECT_EQ(bcast_of(*read, 8, 1024), "MPIR_Bcast_short");
-  EXPECT_EQ(bcast_of(*read, 8, 1025), "MPIR_Bcast_long");
+  ASSERT_OK_AND_ASSIGN(const auto read, read_selection(text, "file"));
+  EXPECT_EQ(write_selection(read), text);
+  EXPECT_EQ(bcast_of(read, 4, 1 << 20), "MPIR_Bcast_few");
+  EXPECT_EQ(bcast_of(read, 8, 1024), "MPIR_Bcast_short");
+  EXPECT_EQ(bcast_of(read, 8, 1025), "MPIR_Bcast_long");
 }
 
 TEST(Selection, RulesHoldForTheirRanksAndSizesAlone) {
-  const auto tuned =
-      selection_with(own(), {rules(Collective::bcast, 8, 64, 4096, "scatter_ring_allgather")});
-  ASSERT_TRUE(tuned.ok()) << tuned.error().message();
+  ASSERT_OK_AND_ASSIGN(
+      const auto tuned,
+      selection_with(own(), {rules(Collective::bcast, 8, 64, 4096, "scatter_ring_allgather")}));
   for (const uint32_t ranks : {2U, 3U, 7U, 8U, 9U, 100U}) {
     for (const uint64_t bytes : {8U, 63U, 64U, 1024U, 4096U, 4097U}) {
       const bool ruled = ranks == 8 && bytes >= 64 && bytes <= 4096;
-      EXPECT_EQ(bcast_of(*tuned, ranks, bytes),
+      EXPECT_EQ(bcast_of(tuned, ranks, bytes),
                 ruled ? "MPIR_Bcast_intra_scatter_ring_allgather" : bcast_of(own(), ranks, bytes))
           << ranks << " " << bytes;
     }
@@ -75,21 +75,20 @@ TEST(Selection, RulesHoldForTheirRanksAndSizesAlone) {
   // As many ranks of several nodes have what the library had, unless rules are of one of each.
   CollectiveRules spread = rules(Collective::bcast, 8, 64, 4096, "scatter_ring_allgather");
   spread.one_node = false;
-  const auto of_several = selection_with(own(), {spread});
-  ASSERT_TRUE(of_several.ok()) << of_several.error().message();
+  ASSERT_OK_AND_ASSIGN(const auto of_several, selection_with(own(), {spread}));
   for (const uint32_t of_node : {1U, 4U, 7U, 8U}) {
     Call call{.collective = Collective::bcast, .ranks = 8, .ranks_per_node = of_node};
     call.average_bytes = call.total_bytes = 1024;
     const std::string usual = algorithm_for(own(), call);
     const std::string ruled = "MPIR_Bcast_intra_scatter_ring_allgather";
-    EXPECT_EQ(algorithm_for(*tuned, call), of_node == 8 ? ruled : usual) << of_node;
-    EXPECT_EQ(algorithm_for(*of_several, call), of_node == 1 ? ruled : usual) << of_node;
+    EXPECT_EQ(algorithm_for(tuned, call), of_node == 8 ? ruled : usual) << of_node;
+    EXPECT_EQ(algorithm_for(of_several, call), of_node == 1 ? ruled : usual) << of_node;
   }
   // Twice: rules within rules, as a probe has them.
-  const auto probed = selection_with(*tuned, {rules(Collective::bcast, 8, 0, kAll, "nb")});
-  ASSERT_TRUE(probed.ok());
-  EXPECT_EQ(bcast_of(*probed, 8, 64), "MPIR_Bcast_allcomm_nb");
-  EXPECT_EQ(bcast_of(*probed, 9, 64), bcast_of(own(), 9, 64));
+  ASSERT_OK_AND_ASSIGN(const auto probed,
+                       selection_with(tuned, {rules(Collective::bcast, 8, 0, kAll, "nb")}));
+  EXPECT_EQ(bcast_of(probed, 8, 64), "MPIR_Bcast_allcomm_nb");
+  EXPECT_EQ(bcast_of(probed, 9, 64), bcast_of(own(), 9, 64));
 }
 
 TEST(Selection, WhatAnAlgorithmNeedsIsGuarded) {
@@ -188,10 +187,9 @@ TEST(Selection, LaterVersionsHaveMoreWords) {
   later["collective=bcast"] = bcast;
   const std::string text = write_selection(later);
   EXPECT_FALSE(read_selection(text, "file").ok());
-  const auto read = read_selection(text, "file", Grammar::v4_1);
-  ASSERT_TRUE(read.ok()) << read.error().message();
-  EXPECT_EQ(bcast_of(*read, 8, 128), "MPIR_Bcast_short");
-  EXPECT_EQ(bcast_of(*read, 8, 1024), "MPIR_Bcast_long");
+  ASSERT_OK_AND_ASSIGN(const auto read, read_selection(text, "file", Grammar::v4_1));
+  EXPECT_EQ(bcast_of(read, 8, 128), "MPIR_Bcast_short");
+  EXPECT_EQ(bcast_of(read, 8, 1024), "MPIR_Bcast_long");
   // It is the one that a library of these versions holds, and rules are put into it.
   const std::string library =
       "\x7f"
@@ -199,11 +197,11 @@ TEST(Selection, LaterVersionsHaveMoreWords) {
       std::string(1, '\0') + later.dump() + std::string(1, '\0') + "more";
   EXPECT_FALSE(own_selection(library).ok());
   ASSERT_TRUE(own_selection(library, Grammar::v4_1).ok());
-  const auto tuned =
-      selection_with(*read, {rules(Collective::bcast, 8, 64, 4096, "binomial")}, Grammar::v4_1);
-  ASSERT_TRUE(tuned.ok()) << tuned.error().message();
-  EXPECT_EQ(bcast_of(*tuned, 8, 128), "MPIR_Bcast_intra_binomial");
-  EXPECT_EQ(bcast_of(*tuned, 9, 128), "MPIR_Bcast_short");
+  ASSERT_OK_AND_ASSIGN(
+      const auto tuned,
+      selection_with(read, {rules(Collective::bcast, 8, 64, 4096, "binomial")}, Grammar::v4_1));
+  EXPECT_EQ(bcast_of(tuned, 8, 128), "MPIR_Bcast_intra_binomial");
+  EXPECT_EQ(bcast_of(tuned, 9, 128), "MPIR_Bcast_short");
   EXPECT_EQ(*grammar_of(*parse_version("4.0.3")), Grammar::v4_0);
   EXPECT_EQ(*grammar_of(*parse_version("4.3.1")), Grammar::v4_1);
   EXPECT_FALSE(grammar_of(*parse_version("5.0.0")).ok());
@@ -217,9 +215,8 @@ TEST(Selection, IsFoundInALibrary) {
                                   5) +
                               std::string("{\"collective=bcast\":{}}\0", 24) + text +
                               std::string("\0more", 5);
-  const auto found = own_selection(library);
-  ASSERT_TRUE(found.ok());
-  EXPECT_EQ(*found, text);
+  ASSERT_OK_AND_ASSIGN(const auto found, own_selection(library));
+  EXPECT_EQ(found, text);
   EXPECT_FALSE(own_selection("no selection").ok());
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "optimizer/targets/openmpi/algorithms.h"
 #include "optimizer/targets/openmpi/han_rules.h"
 #include "optimizer/targets/openmpi/other_versions.h"
@@ -146,22 +147,22 @@ TEST(JsonRules, CommasInTextsAreNoLastCommas) {
 }
 
 TEST(JsonRules, MeanWhatTheClassicFileMeans) {
-  const auto classic = read_rules(
-      "3\n"
-      "3 4  0 1 0 0 0 0  2 2 0 5 0 0 64 2 0 1024  3 1 0 0 0 0  8 3 0 0 0 0 512 2 0 0 4096 0 0 0\n"
-      "7 1  4 1 0 6 0 0\n"
-      "9 2  0 1 0 2 0 0  5 1 0 0 0 0\n",
-      "file");
-  ASSERT_TRUE(classic.ok()) << classic.error().message();
+  ASSERT_OK_AND_ASSIGN(const auto classic,
+                       read_rules("3\n"
+                                  "3 4  0 1 0 0 0 0  2 2 0 5 0 0 64 2 0 1024  3 1 0 0 0 0  8 3 0 0 "
+                                  "0 0 512 2 0 0 4096 0 0 0\n"
+                                  "7 1  4 1 0 6 0 0\n"
+                                  "9 2  0 1 0 2 0 0  5 1 0 0 0 0\n",
+                                  "file"));
   std::vector<std::string> left_out;
-  const JsonRulesFile converted = json_rules_of(*classic, Distribution::single_node, left_out);
+  const JsonRulesFile converted = json_rules_of(classic, Distribution::single_node, left_out);
   EXPECT_TRUE(left_out.empty());
   const JsonRulesFile file = read(write_json_rules(converted));
   for (const Collective collective : kCollectives) {
     for (const uint32_t ranks : {1U, 2U, 3U, 4U, 5U, 7U, 8U, 9U, 1000U}) {
       for (const uint64_t bytes : {uint64_t{0}, uint64_t{63}, uint64_t{64}, uint64_t{511},
                                    uint64_t{512}, uint64_t{4095}, uint64_t{4096}, kMiB}) {
-        const MessageRule before = rule_for(*classic, collective, ranks, bytes);
+        const MessageRule before = rule_for(classic, collective, ranks, bytes);
         const SizeRule after = rule_for(file, collective, ranks, bytes, Distribution::single_node)
                                    .value_or(SizeRule{});
         EXPECT_EQ(after.algorithm, before.algorithm)
@@ -175,10 +176,10 @@ TEST(JsonRules, MeanWhatTheClassicFileMeans) {
 
 TEST(JsonRules, ANumberThatMeansAnotherAlgorithmIsLeftOut) {
   // Bruck's algorithm of 4.1 is one with another radix in 6.
-  const auto classic = read_rules("1 0 3 0 1 0 0 0 0 4 2 0 2 0 0 4096 4 0 0 5 1 0 0 0 0", "file");
-  ASSERT_TRUE(classic.ok());
+  ASSERT_OK_AND_ASSIGN(const auto classic,
+                       read_rules("1 0 3 0 1 0 0 0 0 4 2 0 2 0 0 4096 4 0 0 5 1 0 0 0 0", "file"));
   std::vector<std::string> left_out;
-  const JsonRulesFile file = json_rules_of(*classic, Distribution::single_node, left_out);
+  const JsonRulesFile file = json_rules_of(classic, Distribution::single_node, left_out);
   ASSERT_EQ(left_out.size(), 1U);
   EXPECT_NE(left_out[0].find("allgather of 4 ranks from 0 B on"), std::string::npos) << left_out[0];
   const auto chosen = [&](uint64_t bytes) {
@@ -230,33 +231,29 @@ class OtherVersions : public ::testing::Test {
 };
 
 TEST_F(OtherVersions, Of41AreReadAsTheyAre) {
-  const auto other = converted("4.1.8");
-  ASSERT_TRUE(other.ok());
-  EXPECT_EQ(other->settings.at(0).name, "btl_vader_eager_limit");
-  EXPECT_TRUE(other->left_out.empty());
-  EXPECT_TRUE(read_rules(other->rules, "file").ok());
-  EXPECT_EQ(other->han_rules, "");
+  ASSERT_OK_AND_ASSIGN(const auto other, converted("4.1.8"));
+  EXPECT_EQ(other.settings.at(0).name, "btl_vader_eager_limit");
+  EXPECT_TRUE(other.left_out.empty());
+  EXPECT_TRUE(read_rules(other.rules, "file").ok());
+  EXPECT_EQ(other.han_rules, "");
 }
 
 TEST_F(OtherVersions, Of50HaveOtherNamesForSharedMemory) {
-  const auto other = converted("5.0.7");
-  ASSERT_TRUE(other.ok());
-  EXPECT_EQ(other->settings,
+  ASSERT_OK_AND_ASSIGN(const auto other, converted("5.0.7"));
+  EXPECT_EQ(other.settings,
             (std::vector<Setting>{{"btl_sm_eager_limit", "8192"}, {"btl_tcp_links", "2"}}));
-  ASSERT_EQ(other->left_out.size(), 1U);
-  EXPECT_NE(other->left_out[0].find("single_copy_mechanism = none"), std::string::npos);
-  EXPECT_TRUE(read_rules(other->rules, "file").ok());
-  EXPECT_NE(other->rules.find("# Left out: btl_vader_single_copy_mechanism"), std::string::npos);
+  ASSERT_EQ(other.left_out.size(), 1U);
+  EXPECT_NE(other.left_out[0].find("single_copy_mechanism = none"), std::string::npos);
+  EXPECT_TRUE(read_rules(other.rules, "file").ok());
+  EXPECT_NE(other.rules.find("# Left out: btl_vader_single_copy_mechanism"), std::string::npos);
   // Among four nodes these rules would be followed, too.
-  const auto levels = read_han_rules(other->han_rules, "file");
-  ASSERT_TRUE(levels.ok()) << levels.error().message();
-  EXPECT_TRUE(hazards(*levels, *read_rules(other->rules, "file")).empty());
+  ASSERT_OK_AND_ASSIGN(const auto levels, read_han_rules(other.han_rules, "file"));
+  EXPECT_TRUE(hazards(levels, *read_rules(other.rules, "file")).empty());
 }
 
 TEST_F(OtherVersions, Of6AreJson) {
-  const auto other = converted("6.0.0");
-  ASSERT_TRUE(other.ok());
-  const JsonRulesFile file = read(other->rules);
+  ASSERT_OK_AND_ASSIGN(const auto other, converted("6.0.0"));
+  const JsonRulesFile file = read(other.rules);
   EXPECT_EQ(rule_for(file, Collective::bcast, 4, 64, Distribution::single_node)->algorithm, 6);
   EXPECT_FALSE(rule_for(file, Collective::bcast, 5, 64, Distribution::single_node));
   EXPECT_FALSE(rule_for(file, Collective::bcast, 4, 63, Distribution::single_node));

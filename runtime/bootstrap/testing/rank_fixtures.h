@@ -14,13 +14,18 @@
 
 namespace stripline::bootstrap {
 
+/// Runs ranks that all have to end well.
+inline void on_ranks(const ThreadGroupOptions& options, const std::function<void(Context&)>& body) {
+  const Status ran = run_ranks(options, body);
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
 /// For INSTANTIATE_TEST_SUITE_P(..., ValuesIn(fabrics_under_test()), FabricLabel()).
 class RanksTest : public ::testing::TestWithParam<FabricUnderTest> {
  protected:
   static void on_ranks(const ThreadGroupOptions& options,
                        const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(options, body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
+    bootstrap::on_ranks(options, body);
   }
   void on_ranks(rank_t ranks, const std::function<void(Context&)>& body) {
     on_ranks(group_on(GetParam(), ranks), body);

@@ -1,7 +1,6 @@
 #include "runtime/fabric/emulated/compute_trace.h"
 
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <unistd.h>

@@ -12,7 +12,7 @@ namespace {
 // 4 nodes below a switch, 4 such switches below the next, with half and a quarter of the links.
 FatTree tree() { return FatTree({{4, 2, 1e-9}, {4, 4, 2e-9}, {16, 0, 0}}, 1e-7); }
 
-TEST(FatTree, WaysLeadAsFarUpAsNeeded) {
+TEST(FatTree, RoutesLeadAsFarUpAsNeeded) {
   EXPECT_EQ(FatTree().hops(0, 99), 0U);
   EXPECT_EQ(FatTree().links(100), 0U);
   EXPECT_EQ(tree().hops(5, 5), 0U);

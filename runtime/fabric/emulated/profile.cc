@@ -300,9 +300,7 @@ Result<Profile> parse_profile(std::string_view json_text, std::string_view what)
   STRIPLINE_ASSIGN_OR_RETURN(const Json root, parse_json(json_text, what));
   Profile profile;
   STRIPLINE_ASSIGN_OR_RETURN(const int64_t version, get_integer(root, "schema_version", "profile"));
-  if (version != 1) {
-    return bad("profile.schema_version", "this build reads version 1 only");
-  }
+  if (version != 1) return bad("profile.schema_version", "this build reads version 1 only");
   STRIPLINE_ASSIGN_OR_RETURN(profile.name, get_string(root, "name", "profile"));
   STRIPLINE_ASSIGN_OR_RETURN(profile.title, get_string(root, "title", "profile"));
   STRIPLINE_ASSIGN_OR_RETURN(profile.put, read_operation(root, "put"));

@@ -38,7 +38,7 @@ class RankEngine : public Fabric {
   void set_message_sink(MessageSink* sink) override { sink_ = sink; }
   void set_failure_handler(FailureHandler handler) override { on_failure_ = std::move(handler); }
   std::span<std::byte> segment() override { return region_.segment(rank_); }
-  SameNode way(Rank target) const override {
+  SameNode path(Rank target) const override {
     return target == rank_ ? SameNode::mapped : SameNode::network;
   }
   NetworkPlace place(Rank rank) const override {

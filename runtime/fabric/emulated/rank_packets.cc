@@ -122,8 +122,6 @@ void RankEngine::receive_packet(const Event& event) {
   }
 }
 
-// --- buffers -------------------------------------------------------------------------------------
-
 // Buffers behind NICs come first, then those behind shared links.
 uint32_t RankEngine::buffer_behind_next(const Packet& packet) const {
   const Operation& operation = operations_[packet.operation];

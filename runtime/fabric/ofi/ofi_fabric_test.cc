@@ -6,12 +6,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <random>
 #include <utility>
 
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "base/testing/assert_ok.h"
 #include "runtime/fabric/ofi/ofi_address.h"
 #include "runtime/fabric/ofi/ofi_provider.h"
 #include "runtime/fabric/ofi/ofi_test_ranks.h"
@@ -435,9 +435,8 @@ TEST(OfiFabricTest, FourRanksConnectAllToAll) {
 }
 
 TEST(OfiFabricTest, DescribesItself) {
-  auto opened = open_rank("tcp", 0, 1, 12345, {});
-  ASSERT_TRUE(opened.ok()) << opened.error().message();
-  const Info& info = (*opened)->info();
+  ASSERT_OK_AND_ASSIGN(auto opened, open_rank("tcp", 0, 1, 12345, {}));
+  const Info& info = opened->info();
   EXPECT_EQ(info.name, "tcp");
   EXPECT_EQ(std::ranges::count(providers_of("tcp"), info.provider), 1) << info.provider;
   EXPECT_EQ(info.clock, "real");
@@ -445,9 +444,9 @@ TEST(OfiFabricTest, DescribesItself) {
   EXPECT_GT(info.queue_depth, 0U);
   EXPECT_EQ(info.attributes.at("fabric.progress"), "manual");
   EXPECT_EQ(info.attributes.at("fabric.interface"), "lo");
-  EXPECT_EQ((*opened)->segment().size(), 12345U);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>((*opened)->segment().data()) % 4096, 0U);
-  EXPECT_TRUE(std::ranges::all_of((*opened)->segment(),
+  EXPECT_EQ(opened->segment().size(), 12345U);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(opened->segment().data()) % 4096, 0U);
+  EXPECT_TRUE(std::ranges::all_of(opened->segment(),
                                   [](std::byte value) { return value == std::byte{0}; }));
 }
 
@@ -463,9 +462,8 @@ TEST(OfiFabricTest, NamesItsInterfaceForIpv6) {
   Settings settings;
   settings.address = "::1";
   if (interface_of_address(settings.address).empty()) GTEST_SKIP() << "no IPv6 here";
-  auto opened = open_rank("tcp", 0, 1, 0, settings);
-  ASSERT_TRUE(opened.ok()) << opened.error().message();
-  EXPECT_EQ((*opened)->info().attributes.at("fabric.interface"), "lo");
+  ASSERT_OK_AND_ASSIGN(auto opened, open_rank("tcp", 0, 1, 0, settings));
+  EXPECT_EQ(opened->info().attributes.at("fabric.interface"), "lo");
 }
 
 TEST(OfiFabricTest, TimeStartsAtConnectAndWaitsEndAtTheDeadline) {
@@ -518,11 +516,9 @@ TEST(OfiFabricTest, AutomaticProgressIsRefusedWhereThereIsNone) {
 TEST(OfiFabricTest, AnInterfaceCanBeChosen) {
   Settings settings;
   settings.interface = "lo";
-  const auto opened = open_rank("tcp", 0, 1, 0, settings);
-  ASSERT_TRUE(opened.ok()) << opened.error().message();
-  const auto address = Address::decode((*opened)->local_address());
-  ASSERT_TRUE(address.ok());
-  EXPECT_TRUE(address->endpoint_text.starts_with("127.0.0.1:")) << address->endpoint_text;
+  ASSERT_OK_AND_ASSIGN(const auto opened, open_rank("tcp", 0, 1, 0, settings));
+  ASSERT_OK_AND_ASSIGN(const auto address, Address::decode(opened->local_address()));
+  EXPECT_TRUE(address.endpoint_text.starts_with("127.0.0.1:")) << address.endpoint_text;
 }
 
 TEST(OfiFabricTest, ASegmentThatDoesNotFitIsRefusedAtOnce) {
@@ -559,8 +555,6 @@ TEST(OfiFabricTest, AccessBeyondTheSegmentEndsTheJob) {
             }).find("rank 0"),
             std::string::npos);
 }
-
-// --- connecting ---------------------------------------------------------------------------------
 
 TEST(OfiConnectTest, ASilentPeerIsNamedAtTheDeadline) {
   auto first = open_rank("tcp", 0, 2, 0, {});
@@ -611,36 +605,35 @@ TEST(OfiConnectTest, AnUnreachableAddressIsABoundedError) {
 }
 
 TEST(OfiConnectTest, BadAddressesAreRefused) {
-  auto first = open_rank("tcp", 0, 2, 0, {});
-  ASSERT_TRUE(first.ok());
-  const std::string own = (*first)->local_address();
-  EXPECT_FALSE((*first)->connect(std::vector<std::string>{own}, 1).ok());
-  const Status garbage = (*first)->connect(std::vector<std::string>{own, "garbage"}, 1);
+  ASSERT_OK_AND_ASSIGN(auto first, open_rank("tcp", 0, 2, 0, {}));
+  const std::string own = first->local_address();
+  EXPECT_FALSE(first->connect(std::vector<std::string>{own}, 1).ok());
+  const Status garbage = first->connect(std::vector<std::string>{own, "garbage"}, 1);
   ASSERT_FALSE(garbage.ok());
   EXPECT_NE(garbage.error().message().find("rank 1"), std::string::npos);
-  EXPECT_FALSE((*first)->connect(std::vector<std::string>{own, own.substr(0, 60)}, 1).ok());
+  EXPECT_FALSE(first->connect(std::vector<std::string>{own, own.substr(0, 60)}, 1).ok());
 
   Address elsewhere = *Address::decode(own);
   elsewhere.host.boot_id = "another";
-  const Status loopback = (*first)->connect(std::vector<std::string>{own, elsewhere.encode()}, 1);
+  const Status loopback = first->connect(std::vector<std::string>{own, elsewhere.encode()}, 1);
   ASSERT_FALSE(loopback.ok());
   EXPECT_NE(loopback.error().message().find("STRIPLINE_ADDRESS"), std::string::npos);
 
   Address unseen = *Address::decode(own);
   unseen.host.boot_id = "";
   const std::string without =
-      (*first)->connect(std::vector<std::string>{own, unseen.encode()}, 1).error().message();
+      first->connect(std::vector<std::string>{own, unseen.encode()}, 1).error().message();
   EXPECT_NE(without.find("loopback"), std::string::npos) << without;
 
   Address ipv6 = *Address::decode(own);
   ipv6.endpoint.resize(28, '\0');
-  const Status format = (*first)->connect(std::vector<std::string>{own, ipv6.encode()}, 1);
+  const Status format = first->connect(std::vector<std::string>{own, ipv6.encode()}, 1);
   ASSERT_FALSE(format.ok());
   EXPECT_NE(format.error().message().find("another format"), std::string::npos);
 
   Address other_provider = *Address::decode(own);
   other_provider.provider = "shm";
-  EXPECT_FALSE((*first)->connect(std::vector<std::string>{own, other_provider.encode()}, 1).ok());
+  EXPECT_FALSE(first->connect(std::vector<std::string>{own, other_provider.encode()}, 1).ok());
 }
 
 TEST(OfiConnectTest, APeerThatLeftInGoodOrderIsNoFailure) {
@@ -663,22 +656,20 @@ TEST(OfiConnectTest, ARankThatNeverConnectedClosesQuietly) {
 }
 
 TEST(OfiListTest, ListsProvidersWithReasons) {
-  const auto listed = list_ofi_providers();
-  ASSERT_TRUE(listed.ok()) << listed.error().message();
+  ASSERT_OK_AND_ASSIGN(const auto listed, list_ofi_providers());
   const auto find = [&](std::string_view name) {
-    return std::ranges::find(*listed, name, &ProviderInfo::name);
+    return std::ranges::find(listed, name, &ProviderInfo::name);
   };
-  ASSERT_NE(find("tcp"), listed->end());
+  ASSERT_NE(find("tcp"), listed.end());
   EXPECT_TRUE(find("tcp")->usable);
-  const auto opened = open_rank("tcp", 0, 1, 4096, {});
-  ASSERT_TRUE(opened.ok()) << opened.error().message();
-  EXPECT_EQ(find("tcp")->provider, (*opened)->info().provider);
-  EXPECT_EQ(std::ranges::find(*listed, "tcp;ofi_rxm", &ProviderInfo::name), listed->end());
-  ASSERT_NE(find("shm"), listed->end());
+  ASSERT_OK_AND_ASSIGN(const auto opened, open_rank("tcp", 0, 1, 4096, {}));
+  EXPECT_EQ(find("tcp")->provider, opened->info().provider);
+  EXPECT_EQ(std::ranges::find(listed, "tcp;ofi_rxm", &ProviderInfo::name), listed.end());
+  ASSERT_NE(find("shm"), listed.end());
   EXPECT_TRUE(find("shm")->usable);
-  for (const ProviderInfo& provider : *listed) {
+  for (const ProviderInfo& provider : listed) {
     EXPECT_FALSE(provider.detail.empty()) << provider.name;
-    EXPECT_EQ(std::ranges::count(*listed, provider.name, &ProviderInfo::name), 1) << provider.name;
+    EXPECT_EQ(std::ranges::count(listed, provider.name, &ProviderInfo::name), 1) << provider.name;
   }
 }
 

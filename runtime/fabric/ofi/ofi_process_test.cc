@@ -2,14 +2,12 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <set>
 #include <sstream>
-#include <thread>
 #include <unistd.h>
 
 #include <gtest/gtest.h>

@@ -333,7 +333,7 @@ std::optional<double> OfiRank::waited_s() {
 }
 
 bool OfiRank::needs_target(Rank target, bool /*put*/) const {
-  return same_node_.way(target) == SameNode::network && !endpoint_.limits().automatic_progress;
+  return same_node_.path(target) == SameNode::network && !endpoint_.limits().automatic_progress;
 }
 
 std::optional<Watch> OfiRank::watch() const {

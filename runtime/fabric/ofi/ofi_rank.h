@@ -11,7 +11,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "runtime/fabric/fabric.h"
@@ -55,8 +54,8 @@ class OfiRank final : public Fabric, public Shortcuts {
   std::span<std::byte> reachable_segment(Rank target) override {
     return target == rank_ ? segment() : same_node_.mapped(target);
   }
-  SameNode way(Rank target) const override {
-    return target == rank_ ? SameNode::mapped : same_node_.way(target);
+  SameNode path(Rank target) const override {
+    return target == rank_ ? SameNode::mapped : same_node_.path(target);
   }
   NetworkPlace place(Rank rank) const override;
   void get(const Memory& destination, Rank target, uint64_t offset, Counter& counter) override;

@@ -73,7 +73,7 @@ bool OfiRank::copies_without_provider(const OperationName& what, uint64_t offset
     std::memmove(reading ? memory : there, reading ? there : memory, what.bytes);
     return true;
   }
-  if (same_node_.way(what.peer) != SameNode::cma) return false;
+  if (same_node_.path(what.peer) != SameNode::cma) return false;
   const Address& peer = addresses_[what.peer];
   const Status copied =
       reading

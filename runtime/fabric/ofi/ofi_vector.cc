@@ -37,7 +37,7 @@ struct OfiRank::Vectors {
 bool OfiRank::fits_vectors(std::span<const Piece> pieces, Rank target, OperationKind kind,
                            Vectors& vectors) {
   if (pieces.size() > info_.iov_limit || target == rank_) return false;
-  if (same_node_.way(target) != SameNode::network) return false;
+  if (same_node_.path(target) != SameNode::network) return false;
   const Peer& peer = peers_[target];
   const std::byte* next = nullptr;
   for (const Piece& piece : pieces) {

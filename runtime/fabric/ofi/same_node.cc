@@ -182,13 +182,13 @@ void SameNodePeers::add(Rank rank, SameNode wanted, const Address& mine, const A
     refuse(rank, mapped.error().message());
     return;
   }
-  entry.way = wanted;
+  entry.path = wanted;
   ++reached_;
 }
 
 std::string SameNodePeers::describe(SameNode wanted) const {
-  const auto ranks = [](SameNode way, size_t count) {
-    return std::string(to_string(way)) + ": " + std::to_string(count) +
+  const auto ranks = [](SameNode path, size_t count) {
+    return std::string(to_string(path)) + ": " + std::to_string(count) +
            (count == 1 ? " rank" : " ranks");
   };
   std::string text;
@@ -200,8 +200,8 @@ std::string SameNodePeers::describe(SameNode wanted) const {
   return text;
 }
 
-std::string_view to_string(SameNode way) {
-  switch (way) {
+std::string_view to_string(SameNode path) {
+  switch (path) {
     case SameNode::network:
       return "network";
     case SameNode::mapped:

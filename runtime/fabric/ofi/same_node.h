@@ -71,7 +71,7 @@ class SameNodePeers {
   /// Tries the path that is asked for to `peer`, which is another rank.
   void add(Rank rank, SameNode wanted, const Address& mine, const Address& peer);
 
-  SameNode way(Rank rank) const { return peers_[rank].way; }
+  SameNode path(Rank rank) const { return peers_[rank].path; }
   /// Empty unless the path is mapped.
   std::span<std::byte> mapped(Rank rank) const { return peers_[rank].segment; }
   /// True if copy_from_process() works for it, or needs not.
@@ -84,7 +84,7 @@ class SameNodePeers {
 
  private:
   struct Peer {
-    SameNode way = SameNode::network;
+    SameNode path = SameNode::network;
     std::span<std::byte> segment;
     RingWriter writer;
     bool readable = false;
@@ -101,6 +101,6 @@ class SameNodePeers {
   std::string why_refused_;  // of the first of them
 };
 
-std::string_view to_string(SameNode way);
+std::string_view to_string(SameNode path);
 
 }  // namespace stripline::fabric::ofi

@@ -1,6 +1,5 @@
 #include "runtime/fabric/ofi/same_node.h"
 
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -60,7 +59,7 @@ TEST_F(SameNodeTest, AMappingIsTheSegmentOfTheOtherProcess) {
     SameNodePeers peers(0, 2);
     peers.add(1, SameNode::mapped, mine, address_);
     const std::span<std::byte> there = peers.mapped(1);
-    if (peers.way(1) != SameNode::mapped || there.size() != kBytes) return false;
+    if (peers.path(1) != SameNode::mapped || there.size() != kBytes) return false;
     // The child has inherited the owner's mapping; this one is its own.
     if (there.data() == segment_.bytes().data()) return false;
     if (std::memcmp(there.data(), segment_.bytes().data(), kBytes) != 0) return false;
@@ -123,7 +122,7 @@ TEST_F(SameNodeTest, WhatCannotBeMappedIsLeftToTheNetworkAndSaysWhy) {
     elsewhere.host.boot_id = "another machine";
     peers.add(2, SameNode::mapped, mine, elsewhere);  // not of this node: not spoken of
     const std::string text = peers.describe(SameNode::mapped);
-    return peers.way(1) == SameNode::network && peers.mapped(1).empty() &&
+    return peers.path(1) == SameNode::network && peers.mapped(1).empty() &&
            text.starts_with("network: 1 rank (rank 1: /proc/") &&
            text.find("No such file") != std::string::npos;
   }));
@@ -136,7 +135,7 @@ TEST_F(SameNodeTest, TheKernelCopiesFromProcessToProcess) {
     mine.host.pid = getpid();
     SameNodePeers peers(0, 2);
     peers.add(1, SameNode::cma, mine, address_);
-    if (peers.way(1) != SameNode::cma) return false;
+    if (peers.path(1) != SameNode::cma) return false;
     std::vector<std::byte> copy(kBytes - 1);
     if (!copy_from_process(address_.host.pid, address_.segment_address + 1, copy).ok())
       return false;
@@ -156,7 +155,7 @@ TEST_F(SameNodeTest, WhereOnlyReadingIsAllowedCopiesAreLeftToTheNetwork) {
     SameNodePeers peers(0, 2);
     peers.add(1, SameNode::cma, mine, address_);
     const std::string text = peers.describe(SameNode::cma);
-    return peers.way(1) == SameNode::network &&
+    return peers.path(1) == SameNode::network &&
            text.find("writing to process") != std::string::npos &&
            text.find("Operation not permitted") != std::string::npos;
   }));

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "base/testing/scoped_limit.h"
 
 namespace stripline::fabric::ofi {
@@ -14,39 +15,36 @@ namespace {
 
 TEST(SegmentTest, IsZeroedAlignedAndPresent) {
   constexpr size_t kBytes = (size_t{4} << 20) + 5;
-  auto segment = Segment::allocate(kBytes);
-  ASSERT_TRUE(segment.ok()) << segment.error().message();
-  EXPECT_EQ(segment->bytes().size(), kBytes);
+  ASSERT_OK_AND_ASSIGN(auto segment, Segment::allocate(kBytes));
+  EXPECT_EQ(segment.bytes().size(), kBytes);
   // Where huge pages begin, too.
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(segment->bytes().data()) % (size_t{2} << 20), 0U);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(segment.bytes().data()) % (size_t{2} << 20), 0U);
   std::vector<unsigned char> present((kBytes + 4095) / 4096);
-  ASSERT_EQ(mincore(segment->bytes().data(), kBytes, present.data()), 0);
+  ASSERT_EQ(mincore(segment.bytes().data(), kBytes, present.data()), 0);
   EXPECT_TRUE(std::ranges::all_of(present, [](unsigned char page) { return (page & 1) != 0; }));
   EXPECT_TRUE(
-      std::ranges::all_of(segment->bytes(), [](std::byte value) { return value == std::byte{0}; }));
+      std::ranges::all_of(segment.bytes(), [](std::byte value) { return value == std::byte{0}; }));
 }
 
 TEST(SegmentTest, PagesMayComeWhenTouched) {
   constexpr size_t kBytes = size_t{8} << 20;
   for (const auto kind : {Segment::Kind::exclusive, Segment::Kind::shared}) {
-    auto segment = Segment::allocate(kBytes, kind, Pages::when_touched);
-    ASSERT_TRUE(segment.ok()) << segment.error().message();
+    ASSERT_OK_AND_ASSIGN(auto segment, Segment::allocate(kBytes, kind, Pages::when_touched));
     std::vector<unsigned char> present(kBytes / 4096);
     const auto is_present = [](unsigned char page) { return (page & 1) != 0; };
-    ASSERT_EQ(mincore(segment->bytes().data(), kBytes, present.data()), 0);
+    ASSERT_EQ(mincore(segment.bytes().data(), kBytes, present.data()), 0);
     EXPECT_TRUE(std::ranges::none_of(present, is_present));
-    segment->bytes().front() = std::byte{1};
-    ASSERT_EQ(mincore(segment->bytes().data(), kBytes, present.data()), 0);
+    segment.bytes().front() = std::byte{1};
+    ASSERT_EQ(mincore(segment.bytes().data(), kBytes, present.data()), 0);
     EXPECT_TRUE(is_present(present.front()));
     EXPECT_FALSE(is_present(present.back()));
-    EXPECT_EQ(segment->bytes().back(), std::byte{0});
+    EXPECT_EQ(segment.bytes().back(), std::byte{0});
   }
 }
 
 TEST(SegmentTest, MayBeEmpty) {
-  auto segment = Segment::allocate(0);
-  ASSERT_TRUE(segment.ok());
-  EXPECT_TRUE(segment->bytes().empty());
+  ASSERT_OK_AND_ASSIGN(auto segment, Segment::allocate(0));
+  EXPECT_TRUE(segment.bytes().empty());
 }
 
 TEST(SegmentTest, ReportsTheAddressSpaceLimit) {

@@ -144,8 +144,7 @@ class shared_array {
       detail::fail_no_array(name, site);
   }
 
-  // --- where elements are
-  // -------------------------------------------------------------------------
+  // --- where elements are ---
 
   /// The rank of element `index`. Ends the job if there is no such element; distribution(), which
   /// knows no size, tells where further ones would be.
@@ -178,8 +177,7 @@ class shared_array {
   /// True if packed pointers suffice for this array (pointer_to_shared.h says when).
   bool packed_fits() const { return packed_fits_; }
 
-  // --- this rank's own elements
-  // -------------------------------------------------------------------
+  // --- this rank's own elements ---
 
   /// All of this rank's elements, in the order of the array; contiguous for every layout.
   std::span<T> local_span() const {
@@ -211,8 +209,7 @@ class shared_array {
     return index;
   }
 
-  // --- single elements
-  // ----------------------------------------------------------------------------
+  // --- single elements ---
 
   // All of them end the job if there is no element `index`.
 
@@ -244,8 +241,7 @@ class shared_array {
     return context_->rput(source, address(distribution_.locate(index)), 1, site);
   }
 
-  // --- ranges
-  // -------------------------------------------------------------------------------------
+  // --- ranges ---
 
   /// Elements [first, first + count) to or from contiguous memory; blocking. One transfer per rank
   /// that has some of them, through a buffer where they are several blocks of it; blocks of 16 KiB

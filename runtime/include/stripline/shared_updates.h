@@ -138,7 +138,7 @@ class SharedEngine {
 template <typename T, typename Op>
 requires(update_operator<Op, T>) class SharedUpdates {
   using Updates = detail::CellUpdates<T, Op>;
-  using Way = detail::SharedWay;
+  using Method = detail::SharedMethod;
   static_assert(operator_algebra<Op, T>::commutative(),
                 "workers update in any order: the operator has to be commutative");
 
@@ -314,7 +314,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
     detail::SharedLane& lane = engine_->lane;
     const grid_extent& shape = lane.shape;
     if (index >= shape.cells()) engine_->fail_cell(index);
-    if (lane.way != Way::boxes) return Updates::shared(lane, index, value);
+    if (lane.method != Method::boxes) return Updates::shared(lane, index, value);
     heed();
     const uint64_t z = index % shape.z;
     const uint64_t row = index / shape.z;
@@ -371,7 +371,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
       for (uint64_t j = 0; j < extent.y; ++j, patch += extent.z) {
         const grid_cell row{corner.x + i, corner.y + j, corner.z};
         const uint64_t index = (row.x * shape.y + row.y) * shape.z + row.z;
-        if (lane.way != Way::boxes) {
+        if (lane.method != Method::boxes) {
           for (uint64_t k = 0; k < extent.z; ++k) {
             const uint64_t at = index + k - lane.first;
             if (at < lane.count) {
@@ -401,7 +401,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
       const uint64_t z_within = within(from.z, z_shift);
       const uint64_t here = std::min(count, (uint64_t{1} << z_shift) - z_within);
       std::byte* box = nullptr;
-      if (lane.way == Way::boxes) {
+      if (lane.method == Method::boxes) {
         const uint64_t number =
             ((from.x >> x_shift) * lane.boxes_y + (from.y >> y_shift)) * lane.boxes_z +
             (from.z >> z_shift);

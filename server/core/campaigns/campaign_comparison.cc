@@ -10,9 +10,9 @@ namespace {
 // Another value of these makes a point of the same name something else.
 constexpr std::array<std::string_view, 3> kMeaning = {"clock", "nodes", "ranks"};
 
-std::string ways_text(const std::vector<std::string>& ways) {
+std::string paths_text(const std::vector<std::string>& paths) {
   std::string text;
-  for (const std::string& way : ways) text += (text.empty() ? "" : ", ") + way;
+  for (const std::string& path : paths) text += (text.empty() ? "" : ", ") + path;
   return text.empty() ? "none" : text;
 }
 
@@ -28,7 +28,7 @@ std::vector<SpecDifference> spec_differences(const CampaignSpec& a, const Campai
   add("clock", a.clock, b.clock);
   add("nodes", std::to_string(a.nodes), std::to_string(b.nodes));
   add("ranks", std::to_string(a.ranks), std::to_string(b.ranks));
-  add("same_node", ways_text(a.same_node), ways_text(b.same_node));
+  add("same_node", paths_text(a.same_node), paths_text(b.same_node));
   return differences;
 }
 

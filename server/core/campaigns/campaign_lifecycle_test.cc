@@ -164,10 +164,7 @@ TEST_F(CampaignLifecycleTest, AFitThatFailedIsMadeAgain) {
   };
   start();
   start_agents();
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  spec.set_runs(6);
-  const std::string name = created(spec).name();
+  const std::string name = created(model_spec(6)).name();
   ASSERT_EQ(watch(name).back().campaign().state(), v1::Campaign::FAILED);
   agents_.clear();  // nothing is left to measure
   broken = false;
@@ -190,9 +187,7 @@ TEST_F(CampaignLifecycleTest, AFitEndsWithItsCampaign) {
   };
   start();
   start_agents();
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  spec.set_runs(6);
+  const v1::CampaignSpec spec = model_spec(6);
   const std::string deleted = created(spec).name();
   const std::string retried = created(spec).name();
   const std::string waits = created(spec).name();
@@ -248,10 +243,7 @@ TEST_F(CampaignLifecycleTest, WhatNoModelNeedsCanBeDeleted) {
   ASSERT_TRUE(forget(name).ok());
   EXPECT_EQ(reason_of(forget(name)), "CAMPAIGN_NOT_FOUND");
   EXPECT_EQ(reason_of(retry(name, campaign)), "CAMPAIGN_NOT_FOUND");
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  spec.set_runs(6);
-  const std::string fitted = created(spec).name();
+  const std::string fitted = created(model_spec(6)).name();
   EXPECT_EQ(fitted, "campaigns/c2");  // a number is given out once
   ASSERT_EQ(watch(fitted).back().campaign().state(), v1::Campaign::SUCCEEDED);
   const grpc::Status status = forget(fitted);

@@ -55,18 +55,14 @@ class CampaignLoopTest : public ServiceTest {
 
 TEST_F(CampaignLoopTest, ASwitchIsFound) {
   start_agents();
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  const std::string name = created(spec).name();
+  const std::string name = created(model_spec()).name();
   expect_found(name);
   EXPECT_GT(get(name).runs_done(), 8U);  // what was added needs runs, too
 }
 
 TEST_F(CampaignLoopTest, AServerThatStartsAgainGoesOnAsItWould) {
   start_agents();
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  const std::string name = created(spec).name();
+  const std::string name = created(model_spec()).name();
   ASSERT_TRUE(eventually([&] { return get(name).runs_done() >= 4; }));
   server_.reset();
   start();

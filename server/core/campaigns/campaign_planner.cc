@@ -131,7 +131,7 @@ Answer<std::vector<const NodeOffer*>> candidates(const CampaignSpec& spec,
   if (able.size() < spec.nodes) {
     return too_few(spec, able.size(), "that can open fabric '" + spec.fabric + "'");
   }
-  const uint32_t ranks_of_node = spec.ranks / spec.nodes;
+  const uint32_t ranks_of_node = (spec.ranks + spec.nodes - 1) / spec.nodes;  // of the fullest
   std::erase_if(able, [&](const NodeOffer* offer) {
     return offer->max_ranks > 0 && offer->max_ranks < ranks_of_node;
   });
@@ -224,7 +224,7 @@ std::vector<Experiment> of_the_network(std::vector<Experiment> experiments) {
 }
 
 // Leaves the paths between ranks of a node that are asked for.
-void restrict_ways(const CampaignSpec& spec, std::vector<Experiment>& experiments) {
+void restrict_paths(const CampaignSpec& spec, std::vector<Experiment>& experiments) {
   for (Experiment& experiment : experiments) {
     for (experiment::Factor& factor : experiment.factors) {
       if (factor.name == experiment::factor::kSameNode) {
@@ -326,17 +326,15 @@ StopRule stop_rule(const CampaignSpec& spec, double point_s) {
 }  // namespace
 
 Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<NodeOffer>& offers) {
-  const auto nodes = candidates(spec, offers);
-  if (!nodes) return nodes.problem();
-  const auto offered = usable_declarations(*nodes, spec.nodes);
-  auto experiments = choose(spec, offered);
-  if (!experiments) return experiments.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto nodes, candidates(spec, offers));
+  const auto offered = usable_declarations(nodes, spec.nodes);
+  STRIPLINE_ASSIGN_OR_RETURN(auto experiments, choose(spec, offered));
 
-  if (!spec.same_node.empty()) restrict_ways(spec, *experiments);
-  restrict_nodes(spec, *experiments);
+  if (!spec.same_node.empty()) restrict_paths(spec, experiments);
+  restrict_nodes(spec, experiments);
   const bool tunes = !experiment::tuned_target(spec.fabric).empty();
-  if (tunes) restrict_tuning(spec, *experiments);
-  for (const Experiment& experiment : *experiments) {
+  if (tunes) restrict_tuning(spec, experiments);
+  for (const Experiment& experiment : experiments) {
     if (count_points(experiment) > 0 || spec.experiments.empty()) continue;
     return invalid_field("spec.ranks", "experiment '" + experiment.name + "' has no point for " +
                                            std::to_string(spec.ranks) +
@@ -345,32 +343,32 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
 
   // Each experiment may be offered by other nodes than the next.
   const auto offers_all = [&](const NodeOffer* node) {
-    return std::ranges::all_of(*experiments, [&](const Experiment& wanted) {
+    return std::ranges::all_of(experiments, [&](const Experiment& wanted) {
       return std::ranges::any_of(*node->experiments, [&](const Experiment& offer) {
         return offer.name == wanted.name && offer.version == wanted.version;
       });
     });
   };
   CampaignPlan plan;
-  plan.able_nodes = static_cast<size_t>(std::ranges::count_if(*nodes, offers_all));
+  plan.able_nodes = static_cast<size_t>(std::ranges::count_if(nodes, offers_all));
   if (plan.able_nodes < spec.nodes) {
     return too_few(spec, plan.able_nodes, "that offer all of its experiments in the same versions");
   }
 
   if (spec.nodes == 2) {
     std::vector<campaign::NodePlace> places;
-    for (const NodeOffer* node : *nodes) {
+    for (const NodeOffer* node : nodes) {
       if (offers_all(node)) places.push_back({node->node, node->switches});
     }
     plan.pairs.emplace(places);
   }
   plan.spec = spec;
-  plan.spec.cluster = nodes->front()->cluster;
-  for (const Experiment& experiment : *experiments) {
+  plan.spec.cluster = nodes.front()->cluster;
+  for (const Experiment& experiment : experiments) {
     plan.requirements[experiment.name] = experiment.version;
     plan.feeds_model = plan.feeds_model || (!spec.model.empty() && !experiment.feeds.empty());
   }
-  if (plan.feeds_model && std::ranges::none_of(*experiments, measures_network)) {
+  if (plan.feeds_model && std::ranges::none_of(experiments, measures_network)) {
     return invalid_field(
         spec.experiments.empty() ? "spec.ranks" : "spec.experiments",
         std::string(spec.ranks == 1 ? "one rank has no network to measure"
@@ -385,7 +383,7 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
   }
 
   const Grids grids = grids_of(spec);
-  const auto pruned = prune(*experiments, grids.all);
+  const auto pruned = prune(experiments, grids.all);
   // Counted before they are made: agents declare grids of any size.
   const double points_per_run = count_points(pruned);
   if (points_per_run * spec.runs > kMaxPlannedPoints) {
@@ -406,7 +404,7 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
   const auto core_rest = without(core, least);
   const auto rest = without(points, core);
   // What is judged goes with the grid that a run is cut down to.
-  HeldOutPlan held_out = held_out_plan(spec, *experiments, offered, nodes->size());
+  HeldOutPlan held_out = held_out_plan(spec, experiments, offered, nodes.size());
   std::vector<experiment::Point> ordered;
   const auto append = [&ordered](const std::vector<experiment::Point>& part) {
     ordered.insert(ordered.end(), part.begin(), part.end());
@@ -425,7 +423,7 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
     if (plan.requirements.contains(point.experiment)) continue;
     plan.requirements[point.experiment] = offered.at(point.experiment).declaration->version;
   }
-  if (const double declared = count_points(*experiments); points_per_run < declared) {
+  if (const double declared = count_points(experiments); points_per_run < declared) {
     plan.note =
         "pruned grid: " + whole(points_per_run) + " of " + whole(declared) + " declared points";
   }

@@ -103,14 +103,14 @@ TEST(CampaignPlanner, ACampaignIsOfOneCluster) {
   EXPECT_EQ(alone->spec.cluster, "big");
 }
 
-TEST(CampaignPlanner, MeasuresWaysOnANodeWhereTheyAreAskedFor) {
+TEST(CampaignPlanner, MeasuresPathsOnANodeWhereTheyAreAskedFor) {
   std::vector<NodeOffer> offers = {offer("a"), offer("b")};
-  experiment::Factor way;
-  way.name = experiment::factor::kSameNode;
-  way.values = {std::string("mapped"), std::string("cma")};
+  experiment::Factor path;
+  path.name = experiment::factor::kSameNode;
+  path.values = {std::string("mapped"), std::string("cma")};
   for (NodeOffer& one : offers) {
     change(one, [&](auto& all) {
-      all.push_back(declared("micro.node_latency", {powers("bytes", "B", 8, 64), way},
+      all.push_back(declared("micro.node_latency", {powers("bytes", "B", 8, 64), path},
                              {"get", "put"}, {"network.intra-node"}));
     });
   }
@@ -118,12 +118,12 @@ TEST(CampaignPlanner, MeasuresWaysOnANodeWhereTheyAreAskedFor) {
       experiments_of(plan({.fabric = "tcp"}, offers)->runs[0]).contains("micro.node_latency"));
   const auto asked = plan({.fabric = "tcp", .same_node = {"cma"}}, offers);
   ASSERT_TRUE(asked);
-  std::set<std::string> ways;
+  std::set<std::string> paths;
   for (const auto& point : asked->runs[0].points) {
     if (const auto of_point = text_param(point, experiment::factor::kSameNode))
-      ways.insert(*of_point);
+      paths.insert(*of_point);
   }
-  EXPECT_EQ(ways, std::set<std::string>{"cma"});
+  EXPECT_EQ(paths, std::set<std::string>{"cma"});
   EXPECT_TRUE(experiments_of(asked->runs[0]).contains("micro.latency"));
   // By name, all of it.
   const auto named = plan({.fabric = "tcp", .experiments = {"micro.node_latency"}}, offers);
@@ -335,6 +335,9 @@ TEST(CampaignPlanner, RanksMustFitTheNodes) {
                 small);
   };
   EXPECT_TRUE(asked(16));
+  const auto uneven = asked(17);
+  ASSERT_FALSE(uneven);
+  EXPECT_NE(uneven.problem().message.find("room for 9 ranks each"), std::string::npos);
   const auto more = asked(32);
   ASSERT_FALSE(more);
   EXPECT_EQ(more.problem().reason, "NOT_ENOUGH_NODES");

@@ -57,55 +57,48 @@ CampaignPlanning::Turn::Turn(std::atomic<int>& callers) : callers_(callers) {
 Answer<CampaignView> CampaignPlanning::existing_campaign(const std::string& owner,
                                                          const std::string& request_id,
                                                          const std::string& digest) {
-  const auto existing = state_.store.campaign_of_request(owner, request_id);
-  if (!existing.ok()) return existing.error();
-  if (!*existing) return CampaignView{};
-  if ((*existing)->request_sha256 != digest) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto existing,
+                             state_.store.campaign_of_request(owner, request_id));
+  if (!existing) return CampaignView{};
+  if (existing->request_sha256 != digest) {
     return Problem{ErrorCode::already_exists,
                    "REQUEST_ID_REUSED",
-                   "request_id '" + request_id + "' belongs to " +
-                       campaign_name((*existing)->number) +
+                   "request_id '" + request_id + "' belongs to " + campaign_name(existing->number) +
                        ", which was asked for with another spec; choose a new request_id",
-                   {{"name", campaign_name((*existing)->number)}}};
+                   {{"name", campaign_name(existing->number)}}};
   }
-  const auto runs = state_.store.runs((*existing)->number);
-  if (!runs.ok()) return runs.error();
-  return current_view(state_, **existing, *runs);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, state_.store.runs(existing->number));
+  return current_view(state_, *existing, runs);
 }
 
 // `node_description`: of nodes that are not connected; empty: connected ones take part.
 Answer<CampaignPlan> CampaignPlanning::plan(const CampaignSpec& spec,
                                             const std::string& node_description) {
-  auto offers = offers_for(spec);
-  if (!offers) return offers.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(auto offers, offers_for(spec));
   if (!node_description.empty()) {
-    const auto offer = offer_of_description(node_description);
-    if (!offer) return offer.problem();
-    offers->assign(spec.nodes, *offer);
+    STRIPLINE_ASSIGN_OR_RETURN(const auto offer, offer_of_description(node_description));
+    offers.assign(spec.nodes, offer);
   }
-  auto plan = plan_campaign(spec, *offers);
+  auto plan = plan_campaign(spec, offers);
   if (!plan) return plan.problem();
-  if (const auto begun = begin_race(*plan, *offers); !begun) return begun.problem();
+  if (const auto begun = begin_race(*plan, offers); !begun) return begun.problem();
   return plan;
 }
 
 Answer<CampaignEstimate> CampaignPlanning::estimate_campaign(const CampaignSpec& asked) {
   const Turn turn(callers_);
   if (turn.busy()) return *turn.busy();
-  const auto spec = complete_spec(asked);
-  if (!spec) return spec.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto spec, complete_spec(asked));
   const MutexLock planning(planning_);
-  const auto plan = this->plan(*spec, "");
-  if (!plan) return plan.problem();
-  const auto earlier = campaign_like(plan->spec);
-  if (!earlier.ok()) return earlier.error();
-  const std::vector<RunRecord> runs = runs_of(*plan);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto plan, this->plan(spec, ""));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto earlier, campaign_like(plan.spec));
+  const std::vector<RunRecord> runs = runs_of(plan);
   const CampaignSnapshot fresh = [&] {
     const MutexLock lock(state_.mutex);
-    return snapshot_of(state_, record_of(*plan), runs, steady_seconds());
+    return snapshot_of(state_, record_of(plan), runs, steady_seconds());
   }();
   // Agents need not wait for two forecasts of all runs.
-  return estimate_of(*plan, fresh, *earlier);
+  return estimate_of(plan, fresh, earlier);
 }
 
 // Among those on the same fabric and clock that have measured something, the one whose machine is
@@ -157,15 +150,13 @@ Answer<bool> CampaignPlanning::begin_race(CampaignPlan& plan,
     prior = nearest_campaign(plan, offers);
     if (!prior.ok()) return prior.error();
   } else if (const auto number = parse_campaign_name(plan.spec.prior)) {
-    auto named = stored_campaign(state_.store, *number);
-    if (!named) return named.problem();
-    prior = std::optional(*std::move(named));
+    STRIPLINE_ASSIGN_OR_RETURN(auto named, stored_campaign(state_.store, *number));
+    prior = std::optional(std::move(named));
   }
   const campaign::PointTable table = table_of(plan);
   if (*prior) {
-    const auto runs = state_.store.runs((*prior)->number);
-    if (!runs.ok()) return runs.error();
-    const auto known = read_points(state_.store, **prior, *runs);
+    STRIPLINE_ASSIGN_OR_RETURN(const auto runs, state_.store.runs((*prior)->number));
+    const auto known = read_points(state_.store, **prior, runs);
     if (!known.ok() && known.error().code() != ErrorCode::data_loss) return known.error();
     const auto places = known.ok() ? campaign::promising(table, **known) : std::vector<uint32_t>();
     if (!places.empty()) {
@@ -203,10 +194,8 @@ Answer<CampaignView> CampaignPlanning::create_campaign(const CampaignSpec& asked
   if (request_id.size() > kMaxRequestId) {
     return invalid_field("request_id", "at most " + std::to_string(kMaxRequestId) + " bytes");
   }
-  const auto spec = complete_spec(asked);
-  if (!spec) return spec.problem();
-  const std::string digest =
-      sha256_hex(to_json(asked).dump(-1, ' ', false, Json::error_handler_t::replace));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto spec, complete_spec(asked));
+  const std::string digest = sha256_hex(dumped(to_json(asked)));
 
   // Plans have megabytes: they are made and written as text while agents are being served.
   const MutexLock planning(planning_);
@@ -215,34 +204,32 @@ Answer<CampaignView> CampaignPlanning::create_campaign(const CampaignSpec& asked
     auto existing = existing_campaign(actor, request_id, digest);
     if (!existing || !existing->name.empty()) return existing;
   }
-  auto plan = this->plan(*spec, "");
-  if (!plan) return plan.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(auto plan, this->plan(spec, ""));
 
   Draft d;
-  d.campaign = record_of(*plan);
+  d.campaign = record_of(plan);
   d.campaign.created_unix_s = unix_seconds();
   d.campaign.owner = actor;
   d.campaign.request_id = request_id;
   d.campaign.request_sha256 = digest;
-  d.campaign.message = std::to_string(plan->runs.size()) + " runs of " +
-                       std::to_string(plan->runs.front().points.size()) + " points, " +
-                       effort_text(plan->spec, plan->note);
+  d.campaign.message = std::to_string(plan.runs.size()) + " runs of " +
+                       std::to_string(plan.runs.front().points.size()) + " points, " +
+                       effort_text(plan.spec, plan.note);
   if (!validate_only) {
     const MutexLock lock(state_.mutex);
     if (auto problem = no_room(state_, actor)) return std::move(*problem);
-    const auto number = state_.store.next_campaign_number();
-    if (!number.ok()) return number.error();
-    d.campaign.number = *number;
+    STRIPLINE_ASSIGN_OR_RETURN(const auto number, state_.store.next_campaign_number());
+    d.campaign.number = number;
   }
-  for (experiment::Assignment& assignment : plan->runs) {
-    d.runs.push_back(record_of(*plan, assignment, d.campaign.number));
+  for (experiment::Assignment& assignment : plan.runs) {
+    d.runs.push_back(record_of(plan, assignment, d.campaign.number));
     if (validate_only) continue;
     const RunKey& run = d.runs.back().key;
     assignment.name = run_name(run);
     d.changes.plans.push_back({run, experiment::to_json(assignment).dump()});
   }
   if (validate_only) return view_of(d.campaign, d.runs, std::nullopt);
-  d.changes.points.push_back({d.campaign.number, std::move(plan->runs.front().points)});
+  d.changes.points.push_back({d.campaign.number, std::move(plan.runs.front().points)});
   d.changes.audit.push_back(
       {0, unix_seconds(), actor, "create campaign", campaign_name(d.campaign.number)});
   return store_campaign(d);
@@ -252,13 +239,11 @@ Answer<CampaignView> CampaignPlanning::create_campaign(const CampaignSpec& asked
 Answer<std::vector<NodeOffer>> CampaignPlanning::offers_for(const CampaignSpec& spec) {
   const MutexLock lock(state_.mutex);
   if (!spec.model.empty()) {
-    const auto model = state_.store.model(*parse_model_name(spec.model));
-    if (!model.ok()) return model.error();
+    STRIPLINE_ASSIGN_OR_RETURN(const auto model, state_.store.model(*parse_model_name(spec.model)));
     const std::string fabric = experiment::fabric_of_model(network_name(spec.fabric));
-    if (*model && network_name((*model)->fabric) != fabric) {
-      return invalid_field("spec.model", "'" + spec.model + "' describes fabric '" +
-                                             (*model)->fabric + "', not '" + spec.fabric +
-                                             "'; name another model");
+    if (model && network_name(model->fabric) != fabric) {
+      return invalid_field("spec.model", "'" + spec.model + "' describes fabric '" + model->fabric +
+                                             "', not '" + spec.fabric + "'; name another model");
     }
   }
   std::vector<NodeOffer> offers;
@@ -278,58 +263,47 @@ Answer<std::vector<NodeOffer>> CampaignPlanning::offers_for(const CampaignSpec& 
 Answer<CampaignView> CampaignPlanning::store_campaign(Draft& d) {
   {
     const MutexLock lock(state_.mutex);
-    const Status created = commit(state_, d, "queued: " + d.campaign.message);
-    if (!created.ok()) return created.error();
+    STRIPLINE_RETURN_IF_ERROR(commit(state_, d, "queued: " + d.campaign.message));
     spdlog::info("{} created: fabric {}, {}", campaign_name(d.campaign.number),
                  d.campaign.spec.fabric, d.campaign.message);
   }
   steps_.step();
   const MutexLock lock(state_.mutex);
-  const auto now = draft_of(state_, d.campaign.number);
-  if (!now.ok()) return now.error();
-  return current_view(state_, now->campaign, now->runs);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto now, draft_of(state_, d.campaign.number));
+  return current_view(state_, now.campaign, now.runs);
 }
 
 Answer<campaign::PlanBundle> CampaignPlanning::plan_of_campaign(int64_t number) {
-  const auto record = stored_campaign(state_.store, number);
-  if (!record) return record.problem();
-  const auto runs = state_.store.runs(number);
-  if (!runs.ok()) return runs.error();
-  const auto plan = state_.store.run_plan({number, 1});
-  if (!plan.ok()) return plan.error();
-  const uint32_t planned = runs->front().points_all;
-  const auto stored = state_.store.points(number, {}, 0, planned);
-  if (!stored.ok()) return stored.error();
-  const auto frame = order_text(*plan, 0, 0, record->spec.time_budget_s);
-  if (!frame.ok()) return frame.error();
-  const auto json = parse_json(*frame, "stored plan");
-  if (!json.ok()) return json.error();
-  auto first = experiment::assignment_from_json(*json);
-  if (!first.ok()) return first.error();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto record, stored_campaign(state_.store, number));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, state_.store.runs(number));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto plan, state_.store.run_plan({number, 1}));
+  const uint32_t planned = runs.front().points_all;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto stored, state_.store.points(number, {}, 0, planned));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto frame, order_text(plan, 0, 0, record.spec.time_budget_s));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto json, parse_json(frame, "stored plan"));
+  STRIPLINE_ASSIGN_OR_RETURN(auto first, experiment::assignment_from_json(json));
   std::vector<experiment::Point> points;
-  for (const PointRecord& one : *stored) points.push_back(one.point);
+  for (const PointRecord& one : stored) points.push_back(one.point);
   const MutexLock lock(state_.mutex);
-  return bundle_of(*record, rule_of(snapshot_of(state_, *record, *runs, steady_seconds())),
-                   *std::move(first), std::move(points));
+  return bundle_of(record, rule_of(snapshot_of(state_, record, runs, steady_seconds())),
+                   std::move(first), std::move(points));
 }
 
 Answer<campaign::PlanBundle> CampaignPlanning::plan_offline(const CampaignSpec& asked,
                                                             const std::string& node_description) {
   const Turn turn(callers_);
   if (turn.busy()) return *turn.busy();
-  const auto spec = complete_spec(asked);
-  if (!spec) return spec.problem();
-  if (!experiment::tuned_target(spec->fabric).empty()) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto spec, complete_spec(asked));
+  if (!experiment::tuned_target(spec.fabric).empty()) {
     return invalid_field("spec.fabric",
                          "a target is tuned by agents of its server; without one, 'stripline tune' "
                          "does it on a node");
   }
   const MutexLock planning(planning_);
-  auto plan = this->plan(*spec, node_description);
-  if (!plan) return plan.problem();
-  const CampaignRecord record = record_of(*plan);
-  const std::vector<RunRecord> runs = runs_of(*plan);
-  experiment::Assignment first = std::move(plan->runs.front());
+  STRIPLINE_ASSIGN_OR_RETURN(auto plan, this->plan(spec, node_description));
+  const CampaignRecord record = record_of(plan);
+  const std::vector<RunRecord> runs = runs_of(plan);
+  experiment::Assignment first = std::move(plan.runs.front());
   std::vector<experiment::Point> points = std::exchange(first.points, {});
   const MutexLock lock(state_.mutex);
   return bundle_of(record, rule_of(snapshot_of(state_, record, runs, steady_seconds())),
@@ -354,15 +328,15 @@ Answer<CampaignView> CampaignPlanning::import_results(const campaign::OfflineRes
     number = state_.store.next_campaign_number();
   }
   if (!number.ok()) return number.error();
-  auto all = imported(results, *number, state_.store.fence_base() + 1, unix_seconds());
-  if (!all) return all.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(
+      auto all, imported(results, *number, state_.store.fence_base() + 1, unix_seconds()));
   Draft d;
-  d.campaign = std::move(all->campaign);
+  d.campaign = std::move(all.campaign);
   d.campaign.owner = actor;
   d.campaign.request_id = request_id;
   d.campaign.request_sha256 = sha256;
-  d.runs = std::move(all->runs);
-  d.changes = std::move(all->changes);
+  d.runs = std::move(all.runs);
+  d.changes = std::move(all.changes);
   d.changes.audit.push_back(
       {0, unix_seconds(), actor, "import campaign", campaign_name(d.campaign.number)});
   {

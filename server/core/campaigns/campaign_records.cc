@@ -12,9 +12,8 @@
 namespace stripline::server {
 
 Answer<CampaignRecord> stored_campaign(Store& store, int64_t number) {
-  auto record = store.campaign(number);
-  if (!record.ok()) return record.error();
-  if (*record) return std::move(**record);
+  STRIPLINE_ASSIGN_OR_RETURN(auto record, store.campaign(number));
+  if (record) return std::move(*record);
   return campaign_not_found(campaign_name(number));
 }
 
@@ -61,8 +60,7 @@ void add_records(const CoreState& state, Draft& draft, const std::string& event)
     now.advised_budget_s = sufficient_budget_s(snapshot).value_or(0);
   }
   draft.changes.events.push_back(
-      {0, campaign.number, campaign.updated_unix_s, event,
-       to_json(now).dump(-1, ' ', false, Json::error_handler_t::replace)});
+      {0, campaign.number, campaign.updated_unix_s, event, dumped(to_json(now))});
 }
 
 void remember(CoreState& state, const Draft& draft) {

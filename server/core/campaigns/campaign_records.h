@@ -2,7 +2,6 @@
 // those who decide see them. The caller holds the state's lock.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

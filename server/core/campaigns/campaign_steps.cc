@@ -204,7 +204,7 @@ Snapshot CampaignSteps::take_snapshot(double now_s) {
     if (session.leaving) continue;
     NodeSnapshot node;
     node.name = session.record.name;
-    node.free = !session.holding;
+    node.free = !session.holding && !session.installing;
     node.cluster = session.record.cluster;
     node.switches = switches_of(session.record.fingerprint);
     node.failures = state_.health.failures(node.name, now_s);
@@ -214,6 +214,7 @@ Snapshot CampaignSteps::take_snapshot(double now_s) {
     const auto host = session.record.fingerprint.find(std::string(kHostFact));
     if (host != session.record.fingerprint.end()) node.host = host->second;
     node.load = session.host_load;
+    node.max_ranks = session.max_ranks;
     node.fabrics = session.fabrics;
     node.experiments = {session.declared, &session.declared->versions};
     snapshot.nodes.push_back(std::move(node));

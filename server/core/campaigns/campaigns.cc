@@ -99,22 +99,18 @@ std::optional<Problem> no_room(const CoreState& state, const std::string& owner)
 
 Answer<CampaignView> Campaigns::campaign(int64_t number) {
   const MutexLock lock(state_.mutex);
-  const auto record = stored_campaign(state_.store, number);
-  if (!record) return record.problem();
-  const auto runs = state_.store.runs(number);
-  if (!runs.ok()) return runs.error();
-  return current_view(state_, *record, *runs);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto record, stored_campaign(state_.store, number));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, state_.store.runs(number));
+  return current_view(state_, record, runs);
 }
 
 Answer<std::vector<CampaignView>> Campaigns::campaigns(int64_t before, size_t limit) {
   const MutexLock lock(state_.mutex);
-  const auto records = state_.store.campaigns(before, limit);
-  if (!records.ok()) return records.error();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto records, state_.store.campaigns(before, limit));
   std::vector<CampaignView> views;
-  for (const CampaignRecord& record : *records) {
-    const auto runs = state_.store.runs(record.number);
-    if (!runs.ok()) return runs.error();
-    views.push_back(current_view(state_, record, *runs));
+  for (const CampaignRecord& record : records) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto runs, state_.store.runs(record.number));
+    views.push_back(current_view(state_, record, runs));
   }
   return views;
 }
@@ -130,31 +126,28 @@ Answer<CampaignView> Campaigns::answered(int64_t number, const Answer<Outcome>& 
 Answer<Campaigns::Outcome> Campaigns::put_in_state(int64_t number, CampaignState to,
                                                    const std::string& message,
                                                    const AuditRecord& audit) {
-  auto d = draft_of(state_, number);
-  if (!d.ok()) return d.error();
-  d->campaign.state = to;
-  d->campaign.message = message + "; " + finished_text(d->runs);
-  d->changes.audit.push_back(audit);
-  const Status stored = commit(state_, *d, d->campaign.message);
-  if (!stored.ok()) return stored.error();
-  spdlog::info("{}: {}: {}", campaign_name(number), to_string(to), d->campaign.message);
+  STRIPLINE_ASSIGN_OR_RETURN(auto d, draft_of(state_, number));
+  d.campaign.state = to;
+  d.campaign.message = message + "; " + finished_text(d.runs);
+  d.changes.audit.push_back(audit);
+  STRIPLINE_RETURN_IF_ERROR(commit(state_, d, d.campaign.message));
+  spdlog::info("{}: {}: {}", campaign_name(number), to_string(to), d.campaign.message);
   state_.waits.stop_waiting(number, steady_seconds());
   return Outcome::changed;
 }
 
 Answer<Campaigns::Outcome> Campaigns::cancel(int64_t number, bool drain, const std::string& actor) {
-  const auto record = stored_campaign(state_.store, number);
-  if (!record) return record.problem();
-  if (record->state == CampaignState::succeeded || record->state == CampaignState::failed) {
-    return has_ended(*record, "there is nothing to cancel");
+  STRIPLINE_ASSIGN_OR_RETURN(const auto record, stored_campaign(state_.store, number));
+  if (record.state == CampaignState::succeeded || record.state == CampaignState::failed) {
+    return has_ended(record, "there is nothing to cancel");
   }
   if (drain && state_.active.contains(number)) {
-    if (record->state == CampaignState::draining) return Outcome::nothing;
+    if (record.state == CampaignState::draining) return Outcome::nothing;
     return put_in_state(number, CampaignState::draining,
                         "it is cancelled once its running run has ended",
                         {0, unix_seconds(), actor, "drain campaign", campaign_name(number)});
   }
-  if (record->state == CampaignState::cancelled) return Outcome::nothing;
+  if (record.state == CampaignState::cancelled) return Outcome::nothing;
   const Status ended = end_campaign(state_, number, CampaignState::cancelled,
                                     "cancelled on request; samples are kept", actor);
   if (!ended.ok()) return ended.error();
@@ -171,10 +164,9 @@ Answer<CampaignView> Campaigns::cancel_campaign(int64_t number, bool drain,
 }
 
 Answer<Campaigns::Outcome> Campaigns::pause(int64_t number, const std::string& actor) {
-  const auto record = stored_campaign(state_.store, number);
-  if (!record) return record.problem();
-  if (auto problem = no_runs_to_come(*record)) return std::move(*problem);
-  if (record->state == CampaignState::paused) return Outcome::nothing;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto record, stored_campaign(state_.store, number));
+  if (auto problem = no_runs_to_come(record)) return std::move(*problem);
+  if (record.state == CampaignState::paused) return Outcome::nothing;
   return put_in_state(number, CampaignState::paused,
                       state_.active.contains(number)
                           ? "paused on request once its running run has ended"
@@ -191,13 +183,11 @@ Answer<CampaignView> Campaigns::pause_campaign(int64_t number, const std::string
 }
 
 Answer<Campaigns::Outcome> Campaigns::resume(int64_t number, const std::string& actor) {
-  const auto record = stored_campaign(state_.store, number);
-  if (!record) return record.problem();
-  if (auto problem = no_runs_to_come(*record)) return std::move(*problem);
-  if (record->state != CampaignState::paused) return Outcome::nothing;
-  const auto runs = state_.store.runs(number);
-  if (!runs.ok()) return runs.error();
-  return put_in_state(number, state_of_runs(*runs), "resumed",
+  STRIPLINE_ASSIGN_OR_RETURN(const auto record, stored_campaign(state_.store, number));
+  if (auto problem = no_runs_to_come(record)) return std::move(*problem);
+  if (record.state != CampaignState::paused) return Outcome::nothing;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, state_.store.runs(number));
+  return put_in_state(number, state_of_runs(runs), "resumed",
                       {0, unix_seconds(), actor, "resume campaign", campaign_name(number)});
 }
 
@@ -211,24 +201,20 @@ Answer<CampaignView> Campaigns::resume_campaign(int64_t number, const std::strin
 
 // Samples are read without the lock: a campaign that has ended changes by this call alone.
 Answer<CampaignView> Campaigns::retry_campaign(const RetryOrder& order, const std::string& actor) {
-  const auto record = stored_campaign(state_.store, order.campaign);
-  if (!record) return record.problem();
-  if (auto problem = nothing_to_retry(*record)) return std::move(*problem);
-  const auto runs = state_.store.runs(order.campaign);
-  if (!runs.ok()) return runs.error();
-  const auto points = read_points(state_.store, *record, *runs);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto record, stored_campaign(state_.store, order.campaign));
+  if (auto problem = nothing_to_retry(record)) return std::move(*problem);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, state_.store.runs(order.campaign));
+  const auto points = read_points(state_.store, record, runs);
   if (!points.ok() && points.error().code() != ErrorCode::data_loss) return points.error();
   {
     const MutexLock lock(state_.mutex);
-    auto d = draft_of(state_, order.campaign);
-    if (!d.ok()) return d.error();
+    STRIPLINE_ASSIGN_OR_RETURN(auto d, draft_of(state_, order.campaign));
     const auto finished = [](const RunRecord& run) { return run.state == RunState::finished; };
     // Without them it measures what was planned.
-    if (points.ok() && std::ranges::any_of(d->runs, finished)) d->points = *points;
-    if (auto problem = reopen(*d, order, actor)) return std::move(*problem);
-    const Status status = commit(state_, *d, d->campaign.message);
-    if (!status.ok()) return status.error();
-    spdlog::info("{}: {}", campaign_name(order.campaign), d->campaign.message);
+    if (points.ok() && std::ranges::any_of(d.runs, finished)) d.points = *points;
+    if (auto problem = reopen(d, order, actor)) return std::move(*problem);
+    STRIPLINE_RETURN_IF_ERROR(commit(state_, d, d.campaign.message));
+    spdlog::info("{}: {}", campaign_name(order.campaign), d.campaign.message);
   }
   return answered(order.campaign, Outcome::changed);
 }
@@ -241,8 +227,7 @@ std::optional<Problem> Campaigns::reopen(Draft& d, const RetryOrder& order,
   if (auto full = no_room(state_, campaign.owner)) return full;
   campaign::change_budgets(campaign.spec, order.budgets);
   campaign.spec.left_out.clear();
-  const auto spec = complete_spec(campaign.spec);
-  if (!spec) return spec.problem();
+  STRIPLINE_RETURN_IF_ERROR(complete_spec(campaign.spec));
   for (RunRecord& run : d.runs) {
     if (run.state != RunState::failed && run.state != RunState::cancelled) continue;
     // What an attempt that was given up has sent is no part of the next one.
@@ -289,17 +274,15 @@ Answer<CampaignView> Campaigns::label_campaign(int64_t number, std::vector<std::
   }
   {
     const MutexLock lock(state_.mutex);
-    const auto record = stored_campaign(state_.store, number);
-    if (!record) return record.problem();
-    auto d = draft_of(state_, number);
-    if (!d.ok()) return d.error();
-    if (d->campaign.labels != labels) {
-      d->campaign.labels = std::move(labels);
-      d->changes.campaigns.push_back(d->campaign);
-      d->changes.audit.push_back(
+    STRIPLINE_RETURN_IF_ERROR(stored_campaign(state_.store, number));
+    STRIPLINE_ASSIGN_OR_RETURN(auto d, draft_of(state_, number));
+    if (d.campaign.labels != labels) {
+      d.campaign.labels = std::move(labels);
+      d.changes.campaigns.push_back(d.campaign);
+      d.changes.audit.push_back(
           {0, unix_seconds(), actor, "label campaign", campaign_name(number)});
-      if (const Status stored = state_.store.apply(d->changes); !stored.ok()) return stored.error();
-      remember(state_, *d);
+      if (const Status stored = state_.store.apply(d.changes); !stored.ok()) return stored.error();
+      remember(state_, d);
     }
   }
   return campaign(number);
@@ -307,20 +290,15 @@ Answer<CampaignView> Campaigns::label_campaign(int64_t number, std::vector<std::
 
 Answer<bool> Campaigns::delete_campaign(int64_t number, const std::string& actor) {
   const MutexLock lock(state_.mutex);
-  const auto record = stored_campaign(state_.store, number);
-  if (!record) return record.problem();
-  if (!is_final(record->state)) {
-    return has_not_ended(*record, "'stripline campaign cancel' ends it");
-  }
-  const auto versions = state_.store.versions_of(number);
-  if (!versions.ok()) return versions.error();
-  if (!versions->empty()) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto record, stored_campaign(state_.store, number));
+  if (!is_final(record.state)) return has_not_ended(record, "'stripline campaign cancel' ends it");
+  STRIPLINE_ASSIGN_OR_RETURN(const auto versions, state_.store.versions_of(number));
+  if (!versions.empty()) {
     return state_forbids(
-        *record, "CAMPAIGN_IN_USE",
-        "is what " + version_name(versions->front()) + " was fitted to, and stays as long as that");
+        record, "CAMPAIGN_IN_USE",
+        "is what " + version_name(versions.front()) + " was fitted to, and stays as long as that");
   }
-  const Status status = remove(*record, {0, unix_seconds(), actor, "delete campaign", {}});
-  if (!status.ok()) return status.error();
+  STRIPLINE_RETURN_IF_ERROR(remove(record, {0, unix_seconds(), actor, "delete campaign", {}}));
   return true;
 }
 

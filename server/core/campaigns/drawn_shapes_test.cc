@@ -58,14 +58,15 @@ TEST(DrawnShapes, AsManyAsTheGridHasButOthers) {
   EXPECT_GT(*regions.rbegin(), 8 << 10);
 }
 
-TEST(DrawnShapes, AllWaysToMoveAShapeMoveTheSame) {
+TEST(DrawnShapes, AllMethodsForAShapeMoveTheSame) {
   auto points = grid_points({vis()});
   DrawnShapes(points, 7).apply(points);
-  std::map<std::tuple<double, double, double>, int> ways;
+  std::map<std::tuple<double, double, double>, int> points_of_shape;
   for (const auto& point : points) {
-    ++ways[{number(point, "region_bytes"), number(point, "bytes"), number(point, "stride")}];
+    ++points_of_shape[{number(point, "region_bytes"), number(point, "bytes"),
+                       number(point, "stride")}];
   }
-  for (const auto& [shape, count] : ways) EXPECT_EQ(count, 4);
+  for (const auto& [shape, count] : points_of_shape) EXPECT_EQ(count, 4);
 }
 
 TEST(DrawnShapes, ACoarserGridHoldsSomeOfThem) {

@@ -39,9 +39,8 @@ Answer<CampaignSpec> spec_of(const campaign::PlanBundle& plan) {
   if (!json.ok()) return bad(json.error().message());
   const auto spec = campaign::spec_from_json(*json);
   if (!spec.ok()) return bad(spec.error().message());
-  const auto completed = complete_spec(*spec);
-  if (!completed) return completed.problem();
-  const bool is_complete = to_json(*completed) == to_json(*spec);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto completed, complete_spec(*spec));
+  const bool is_complete = to_json(completed) == to_json(*spec);
   const experiment::Assignment& assignment = plan.assignment;
   const bool is_of_it = assignment.fabric == spec->fabric && assignment.clock == spec->clock &&
                         assignment.ranks == spec->ranks && plan.rule.nodes == spec->nodes &&
@@ -57,8 +56,7 @@ class Import {
       : results_(results), plan_(results.plan), fence_(fence), time_unix_s_(time_unix_s) {}
 
   Answer<ImportedCampaign> records(int64_t number) {
-    auto spec = spec_of(plan_);
-    if (!spec) return spec.problem();
+    STRIPLINE_ASSIGN_OR_RETURN(auto spec, spec_of(plan_));
     const uint32_t fewest =
         std::max(plan_.rule.fewest_runs, plan_.feeds_model ? kMinRunsForProvisional : 1);
     if (results_.runs.size() < fewest) {
@@ -70,7 +68,7 @@ class Import {
                      {}};
     }
     all_.campaign.number = number;
-    all_.campaign.spec = *std::move(spec);
+    all_.campaign.spec = std::move(spec);
     all_.points = campaign::PointTable(plan_.assignment.points);
     all_.changes.points.push_back({number, plan_.assignment.points});
     for (uint32_t run = 1; run <= std::max<size_t>(results_.runs.size(), plan_.rule.runs); ++run) {
@@ -113,8 +111,7 @@ class Import {
   }
 
   std::optional<Problem> add_results(const campaign::OfflineRun& run, uint32_t number) {
-    const auto segments = segments_of(run);
-    if (!segments) return segments.problem();
+    STRIPLINE_ASSIGN_OR_RETURN(const auto segments, segments_of(run));
     RunRecord& record = all_.runs.back();
     record.state = RunState::finished;
     record.fence = fence_;
@@ -123,10 +120,10 @@ class Import {
     record.points_all = std::max(record.points_all, record.points_total);
     record.duration_s = run.duration_s;
     record.start_s = run.start_s;
-    for (const std::string& node : run.rank_nodes) record.rank_nodes.push_back(segments->at(node));
+    for (const std::string& node : run.rank_nodes) record.rank_nodes.push_back(segments.at(node));
     all_.changes.attempts.push_back({record.key, fence_, record.rank_nodes.front(), {}, {}});
     for (const auto& [node, facts] : run.facts) {
-      all_.changes.facts.push_back({record.key, fence_, segments->at(node), facts});
+      all_.changes.facts.push_back({record.key, fence_, segments.at(node), facts});
     }
     for (const experiment::Point& point : run.added) all_.points.add(point);
     std::vector<experiment::SampleSeries> all;
@@ -181,7 +178,7 @@ campaign::PlanBundle bundle_of(const CampaignRecord& record, const campaign::Rul
                                std::vector<experiment::Point> points) {
   campaign::PlanBundle bundle;
   if (record.number > 0) bundle.origin = campaign_name(record.number);
-  bundle.spec_json = to_json(record.spec).dump(-1, ' ', false, Json::error_handler_t::replace);
+  bundle.spec_json = dumped(to_json(record.spec));
   bundle.requirements = record.requirements;
   bundle.feeds_model = record.feeds_model;
   bundle.planned_run_s = record.planned_run_s;

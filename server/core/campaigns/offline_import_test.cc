@@ -107,9 +107,7 @@ campaign::OfflineResults recorded(const std::filesystem::path& folder, const std
     offline.duration_s = run.duration_s;
     offline.rank_nodes = run.rank_nodes;
     const auto all_facts = *(*store)->attempt_facts(run.key, run.fence);
-    for (const auto& facts : all_facts) {
-      offline.facts[facts.node] = facts.facts;
-    }
+    for (const auto& facts : all_facts) offline.facts[facts.node] = facts.facts;
     const auto batches = *(*store)->attempt_batches(run.key, run.fence);
     for (const auto& batch : batches) {
       offline.batches.push_back(*series_of_batch(batch.data));
@@ -129,9 +127,7 @@ campaign::OfflineResults recorded(const std::filesystem::path& folder, const std
 
 TEST_F(OfflineImportTest, TheModelIsTheSameBitForBit) {
   start_agents();
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  const std::string name = created(spec).name();
+  const std::string name = created(model_spec()).name();
   const v1::Campaign online = watch(name).back().campaign();
   ASSERT_EQ(online.state(), v1::Campaign::SUCCEEDED) << online.message();
   const std::string model = fetched(online.model_version());

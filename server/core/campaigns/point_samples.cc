@@ -15,46 +15,41 @@ namespace {
 // A batch has megabytes at most.
 constexpr size_t kBatchesAtOnce = 4;
 
-std::string quoted(const std::string& text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string quoted(const std::string& text) { return dumped(Json(text)); }
 
 }  // namespace
 
 Answer<Json> point_samples(Store& store, int64_t campaign, uint32_t place) {
-  const auto points = store.points(campaign, {}, place, 1);
-  if (!points.ok()) return points.error();
-  if (points->empty() || points->front().place != place) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto points, store.points(campaign, {}, place, 1));
+  if (points.empty() || points.front().place != place) {
     return Problem{ErrorCode::not_found,
                    "POINT_NOT_FOUND",
                    campaign_name(campaign) + " has no point at place " + std::to_string(place),
                    {}};
   }
-  const experiment::Point& point = points->front().point;
+  const experiment::Point& point = points.front().point;
   // Names as they stand in the text of a batch: one without them has no sample of this point.
   const std::string experiment = quoted(point.experiment);
   const std::string variant = quoted(point.variant);
   std::map<std::pair<uint32_t, uint64_t>, std::string> nodes;
   Json runs = Json::array();
   for (int64_t after = 0;;) {
-    const auto batches = store.batches(campaign, after, kBatchesAtOnce);
-    if (!batches.ok()) return batches.error();
-    if (batches->empty()) break;
-    for (const BatchRecord& batch : *batches) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto batches, store.batches(campaign, after, kBatchesAtOnce));
+    if (batches.empty()) break;
+    for (const BatchRecord& batch : batches) {
       after = batch.id;
       if (batch.data.find(experiment) == std::string::npos ||
           batch.data.find(variant) == std::string::npos) {
         continue;
       }
-      const auto series = series_of_batch(batch.data);
-      if (!series.ok()) return series.error();
-      for (const experiment::SampleSeries& one : *series) {
+      STRIPLINE_ASSIGN_OR_RETURN(const auto series, series_of_batch(batch.data));
+      for (const experiment::SampleSeries& one : series) {
         if (!(one.point == point)) continue;
         auto [node, fresh] = nodes.try_emplace({batch.run.run, batch.fence});
         if (fresh) {
-          const auto stored = store.sampling_node(batch.run, batch.fence);
-          if (!stored.ok()) return stored.error();
-          if (*stored) node->second = node_name(**stored);
+          STRIPLINE_ASSIGN_OR_RETURN(const auto stored,
+                                     store.sampling_node(batch.run, batch.fence));
+          if (stored) node->second = node_name(*stored);
         }
         const bool valid = one.verified && !one.values.empty();
         runs.push_back({{"run", run_name(batch.run)},

@@ -1,7 +1,6 @@
 #include "server/core/campaigns/run_results.h"
 
 #include <algorithm>
-#include <string>
 
 #include "server/store/point_records.h"
 

@@ -53,6 +53,8 @@ bool could_serve(const NodeSnapshot& node, const CampaignSnapshot& campaign) {
   if (campaign.unfit.contains(node.name)) return false;
   if (!campaign.only_nodes.empty() && !campaign.only_nodes.contains(node.name)) return false;
   if (!node.fabrics->contains(campaign.fabric)) return false;
+  const uint64_t room = uint64_t{node.max_ranks} * campaign.spec.nodes;  // if all are like it
+  if (node.max_ranks > 0 && room < campaign.spec.ranks) return false;
   return std::ranges::all_of(campaign.requirements,
                              [&](const auto& need) { return node.experiments->contains(need); });
 }
@@ -156,7 +158,7 @@ Placement place(const CampaignSnapshot& campaign, uint32_t run,
   if (able.size() < campaign.spec.nodes) {
     return {std::nullopt, "waits for nodes: " + std::to_string(campaign.spec.nodes) +
                               " connected ones that can open fabric '" + campaign.fabric +
-                              "' and offer its experiments are needed, " +
+                              "', offer its experiments and have room for its ranks are needed, " +
                               std::to_string(able.size()) + (able.size() == 1 ? " is" : " are") +
                               " there" + left_out(campaign, nodes)};
   }

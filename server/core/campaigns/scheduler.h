@@ -6,10 +6,10 @@
 // serve goes first and newer ones do not take the nodes it waits for, so that none starves. Each
 // run of a campaign takes other nodes where there are more than it needs, so that intervals hold
 // what lies between nodes, and pairs are as often near ones as far ones (pair_sampling.h); those on
-// which runs have failed come last, and those that cannot do what the campaign asks, or are in
-// quarantine or cordoned, are left out. On the real clock a run waits, for a while, until hosts
-// have a processor for each of its ranks. What a run measures, and whether there is another one, is
-// for optimizer/campaign to say.
+// which runs have failed come last, and those that cannot do what the campaign asks, have no
+// room for their ranks, or are in quarantine or cordoned, are left out. On the real clock a run
+// waits, for a while, until hosts have a processor for each of its ranks. What a run measures, and
+// whether there is another one, is for optimizer/campaign to say.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ namespace stripline::server {
 /// A node with an open session.
 struct NodeSnapshot {
   std::string name;
-  bool free = true;  ///< Holds no assignment, nor is it still ending one.
+  bool free = true;  ///< Holds no assignment, nor is it still ending one, or installs settings.
   std::shared_ptr<const std::set<std::string>> fabrics;
   /// Name and version.
   std::shared_ptr<const std::set<std::pair<std::string, int64_t>>> experiments;
@@ -44,6 +44,7 @@ struct NodeSnapshot {
   std::string switches = {};  ///< Above it (campaign::NodePlace); empty: no one knows.
   std::string host = {};      ///< The same for nodes of one host; empty: no one knows.
   std::optional<HostLoad> load = std::nullopt;  ///< Load of the host, by its agent's last report.
+  uint32_t max_ranks = 0;                       ///< That it has room for; 0: not known.
 };
 
 struct RunSnapshot {

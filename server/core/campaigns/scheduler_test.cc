@@ -69,6 +69,18 @@ TEST(Scheduler, NodesInQuarantineAreLeftOut) {
       << wait.reason;
 }
 
+TEST(Scheduler, NodesWithoutRoomForTheirRanksAreLeftOut) {
+  Snapshot s{{node("a"), node("b"), node("c")}, {campaign(1)}};
+  s.campaigns[0].spec.ranks = 7;
+  s.nodes[0].max_ranks = 3;
+  s.nodes[1].max_ranks = 4;
+  EXPECT_EQ(only<PlaceRun>(s).nodes, (std::vector<std::string>{"b", "c"}))
+      << "of c it is not known";
+  s.nodes[1].max_ranks = 3;
+  EXPECT_NE(only<Wait>(s).reason.find("have room for its ranks are needed, 1 is there"),
+            std::string::npos);
+}
+
 // Other work takes the processors of ranks: on a host of two, seven tasks do, and on one of 64 not.
 TEST(Scheduler, WaitsForAQuietMomentAndThenMeasuresOrRefuses) {
   Snapshot s{{node("a"), node("b")}, {campaign(1)}};

@@ -27,8 +27,7 @@ class BadModelsTest : public ServiceTest {
   }
 
   v1::Campaign measure(const std::string& model, uint64_t seed) {
-    v1::CampaignSpec spec;
-    spec.set_fabric("tcp");
+    v1::CampaignSpec spec = model_spec();
     spec.set_model(model);
     spec.set_seed(seed);
     return watch(created(spec).name()).back().campaign();

@@ -46,12 +46,10 @@ v1::Feedback to_wire(const FeedbackRecord& record) {
 Answer<VersionKey> key_of(Store& store, const std::string& parent) {
   const auto model = parse_model_name(parent);
   if (!model) {
-    const auto version = find_version(store, parent);
-    if (!version) return version.problem();
-    return version->key;
+    STRIPLINE_ASSIGN_OR_RETURN(const auto version, find_version(store, parent));
+    return version.key;
   }
-  const auto existing = find_model(store, parent);
-  if (!existing) return existing.problem();
+  STRIPLINE_RETURN_IF_ERROR(find_model(store, parent));
   return VersionKey{*model, 0};
 }
 
@@ -69,9 +67,8 @@ Answer<VersionKey> take_feedback(Store& store, const std::string& content,
                                         std::to_string(model::kMostFeedbackBytes) +
                                         " are accepted");
   }
-  const auto version = store.version_of_content(report->model_sha256);
-  if (!version.ok()) return version.error();
-  if (!*version) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version, store.version_of_content(report->model_sha256));
+  if (!version) {
     return Problem{ErrorCode::not_found,
                    "MODEL_VERSION_NOT_FOUND",
                    "no version here has the hash " + report->model_sha256 +
@@ -79,30 +76,26 @@ Answer<VersionKey> take_feedback(Store& store, const std::string& content,
                    {}};
   }
   Changes changes;
-  changes.feedback.push_back({0, **version, unix_seconds(), sender, *std::move(report)});
+  changes.feedback.push_back({0, *version, unix_seconds(), sender, *std::move(report)});
   if (const Status stored = store.apply(changes); !stored.ok()) return stored.error();
-  return **version;
+  return *version;
 }
 
 Answer<v1::ListFeedbackResponse> list_feedback(Store& store,
                                                const v1::ListFeedbackRequest& request) {
-  const auto key = key_of(store, request.parent());
-  if (!key) return key.problem();
-  const auto asked = page_limit(request.page_size());
-  if (!asked) return asked.problem();
-  const size_t limit = std::min(*asked, kMostPerPage);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto key, key_of(store, request.parent()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto asked, page_limit(request.page_size()));
+  const size_t limit = std::min(asked, kMostPerPage);
   const std::string list = request.parent() + "/feedback";
-  const auto token = read_page_token(list, request.page_token());
-  if (!token) return token.problem();
-  const uint64_t before = std::strtoull(token->c_str(), nullptr, 10);
-  const auto records = store.feedback(*key, before, limit + 1);
-  if (!records.ok()) return records.error();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto token, read_page_token(list, request.page_token()));
+  const uint64_t before = std::strtoull(token.c_str(), nullptr, 10);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto records, store.feedback(key, before, limit + 1));
   v1::ListFeedbackResponse response;
-  for (size_t i = 0; i < records->size() && i < limit; ++i) {
-    *response.add_feedback() = to_wire((*records)[i]);
+  for (size_t i = 0; i < records.size() && i < limit; ++i) {
+    *response.add_feedback() = to_wire(records[i]);
   }
-  if (records->size() > limit) {
-    response.set_next_page_token(make_page_token(list, std::to_string((*records)[limit - 1].id)));
+  if (records.size() > limit) {
+    response.set_next_page_token(make_page_token(list, std::to_string(records[limit - 1].id)));
   }
   return response;
 }

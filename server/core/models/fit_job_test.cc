@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/assert_ok.h"
 #include "optimizer/model/model_json.h"
 #include "server/testing/synthetic_machine.h"
 
@@ -34,49 +35,43 @@ int64_t bytes_of(const experiment::SampleSeries& series) {
 }
 
 TEST(FitJob, SaysWhatIsMissing) {
-  const auto fitted = fit_campaign(input_of(6));
-  ASSERT_TRUE(fitted.ok()) << fitted.error().message();
-  EXPECT_TRUE(fitted->summary.starts_with("6 runs, ")) << fitted->summary;
-  EXPECT_NE(fitted->summary.find("get: "), std::string::npos) << fitted->summary;
-  EXPECT_NE(fitted->summary.find("no issue bursts were measured"), std::string::npos)
-      << fitted->summary;
-  EXPECT_EQ(fitted->summary.find("left out"), std::string::npos) << fitted->summary;
+  ASSERT_OK_AND_ASSIGN(const auto fitted, fit_campaign(input_of(6)));
+  EXPECT_TRUE(fitted.summary.starts_with("6 runs, ")) << fitted.summary;
+  EXPECT_NE(fitted.summary.find("get: "), std::string::npos) << fitted.summary;
+  EXPECT_NE(fitted.summary.find("no issue bursts were measured"), std::string::npos)
+      << fitted.summary;
+  EXPECT_EQ(fitted.summary.find("left out"), std::string::npos) << fitted.summary;
 }
 
 TEST(FitJob, SaysHowNoisyTheMeasurementsWere) {
   FitInput input = input_of(12);
-  const auto quiet = fit_campaign(input);
-  ASSERT_TRUE(quiet.ok()) << quiet.error().message();
-  EXPECT_EQ(quiet->summary.find("drifted"), std::string::npos) << quiet->summary;
-  EXPECT_NE(quiet->summary.find("of the variance lies between runs"), std::string::npos)
-      << quiet->summary;
+  ASSERT_OK_AND_ASSIGN(const auto quiet, fit_campaign(input));
+  EXPECT_EQ(quiet.summary.find("drifted"), std::string::npos) << quiet.summary;
+  EXPECT_NE(quiet.summary.find("of the variance lies between runs"), std::string::npos)
+      << quiet.summary;
   for (experiment::SampleSeries& series : input.series) {
     for (double& value : series.values) value *= 1 + 0.02 * series.run;
   }
-  const auto drifting = fit_campaign(input);
-  ASSERT_TRUE(drifting.ok()) << drifting.error().message();
-  EXPECT_NE(drifting->summary.find("times drifted by +2"), std::string::npos) << drifting->summary;
+  ASSERT_OK_AND_ASSIGN(const auto drifting, fit_campaign(input));
+  EXPECT_NE(drifting.summary.find("times drifted by +2"), std::string::npos) << drifting.summary;
 }
 
 TEST(FitJob, AModelOfFewerRunsIsProvisional) {
   EXPECT_EQ(fit_campaign(input_of(6))->provisional, "");
-  const auto fitted = fit_campaign(input_of(3));
-  ASSERT_TRUE(fitted.ok()) << fitted.error().message();
-  EXPECT_NE(fitted->provisional.find("of 3 runs instead of 6"), std::string::npos)
-      << fitted->provisional;
-  const auto model = model::parse_model(fitted->content, "the model");
-  ASSERT_TRUE(model.ok()) << model.error().message();
-  EXPECT_EQ(model->provenance.provisional, fitted->provisional);
+  ASSERT_OK_AND_ASSIGN(const auto fitted, fit_campaign(input_of(3)));
+  EXPECT_NE(fitted.provisional.find("of 3 runs instead of 6"), std::string::npos)
+      << fitted.provisional;
+  ASSERT_OK_AND_ASSIGN(const auto model, model::parse_model(fitted.content, "the model"));
+  EXPECT_EQ(model.provenance.provisional, fitted.provisional);
 }
 
 TEST(FitJob, SaysHowMuchOfThePlanWasMeasured) {
   FitInput input = input_of(8);
   input.planned_points = 12;
-  const auto most = fit_campaign(input);
-  ASSERT_TRUE(most.ok()) << most.error().message();
-  EXPECT_NE(most->summary.find(", 9 of 12 points measured by 6 runs or more"), std::string::npos)
-      << most->summary;
-  EXPECT_EQ(most->provisional, "");
+  ASSERT_OK_AND_ASSIGN(const auto most, fit_campaign(input));
+  EXPECT_NE(most.summary.find(", 9 of 12 points measured by 6 runs or more"), std::string::npos)
+      << most.summary;
+  EXPECT_EQ(most.provisional, "");
 
   // What this fabric cannot measure was not left out for want of time.
   for (int64_t bytes = 1; bytes <= 3; ++bytes) {
@@ -89,9 +84,8 @@ TEST(FitJob, SaysHowMuchOfThePlanWasMeasured) {
   EXPECT_NE(fit_campaign(input)->summary.find(", 9 of 9 points"), std::string::npos);
 
   input.planned_points = 1577;
-  const auto few = fit_campaign(input);
-  ASSERT_TRUE(few.ok()) << few.error().message();
-  EXPECT_EQ(few->provisional,
+  ASSERT_OK_AND_ASSIGN(const auto few, fit_campaign(input));
+  EXPECT_EQ(few.provisional,
             "9 of 1574 points measured by 6 runs or more: the time budget was too small for the "
             "others");
 }
@@ -136,10 +130,9 @@ TEST(FitJob, SaysWhatWasLeftOutAndThatANodeMoved) {
   input.nodes.push_back(input.nodes[0]);
   input.nodes.back().run.run = 2;
   input.nodes.back().facts["host.boot"] = "z";
-  const auto fitted = fit_campaign(input);
-  ASSERT_TRUE(fitted.ok()) << fitted.error().message();
+  ASSERT_OK_AND_ASSIGN(const auto fitted, fit_campaign(input));
   const auto message_of = [&](const std::string& kind, const std::string& subject) {
-    for (const Finding& finding : fitted->findings) {
+    for (const Finding& finding : fitted.findings) {
       if (finding.kind == kind && finding.subject == subject) return finding.message;
     }
     return std::string();
@@ -156,15 +149,13 @@ TEST(FitJob, ParametersComeFromSixVerifiedRunsOrNone) {
     if (bytes_of(series) < 1 << 17) continue;
     if (series.run == 3) series.verified = false;  // five runs are left
   }
-  const auto fitted = fit_campaign(input);
-  ASSERT_TRUE(fitted.ok()) << fitted.error().message();
-  EXPECT_NE(fitted->summary.find("10 series left out because fewer than 6"), std::string::npos)
-      << fitted->summary;
-  EXPECT_NE(fitted->summary.find("2 series failed verification"), std::string::npos)
-      << fitted->summary;
-  const auto model = model::parse_model(fitted->content, "the model");
-  ASSERT_TRUE(model.ok()) << model.error().message();
-  EXPECT_LT(model->domain.max_bytes, uint64_t{1} << 17);
+  ASSERT_OK_AND_ASSIGN(const auto fitted, fit_campaign(input));
+  EXPECT_NE(fitted.summary.find("10 series left out because fewer than 6"), std::string::npos)
+      << fitted.summary;
+  EXPECT_NE(fitted.summary.find("2 series failed verification"), std::string::npos)
+      << fitted.summary;
+  ASSERT_OK_AND_ASSIGN(const auto model, model::parse_model(fitted.content, "the model"));
+  EXPECT_LT(model.domain.max_bytes, uint64_t{1} << 17);
 }
 
 TEST(FitJob, PointsThatTheFabricCannotMeasureAreNoFailures) {
@@ -175,10 +166,9 @@ TEST(FitJob, PointsThatTheFabricCannotMeasureAreNoFailures) {
     series.values.clear();
     series.timestamps_s.clear();
   }
-  const auto fitted = fit_campaign(input);
-  ASSERT_TRUE(fitted.ok()) << fitted.error().message();
-  EXPECT_EQ(fitted->summary.find("failed verification"), std::string::npos) << fitted->summary;
-  EXPECT_EQ(fitted->summary.find("left out"), std::string::npos) << fitted->summary;
+  ASSERT_OK_AND_ASSIGN(const auto fitted, fit_campaign(input));
+  EXPECT_EQ(fitted.summary.find("failed verification"), std::string::npos) << fitted.summary;
+  EXPECT_EQ(fitted.summary.find("left out"), std::string::npos) << fitted.summary;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <future>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -66,19 +66,17 @@ Result<FitJob> collect_samples(Store& store, int64_t number) {
 
 Answer<FitJob> collect_samples(Store& store, const FitOrder& order,
                                const std::vector<FittedCampaign>& parts) {
-  const auto spec = joint_spec(order, parts);
-  if (!spec) return spec.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto spec, joint_spec(order, parts));
   FitJob job;
   job.input.campaigns = order.campaigns;
-  job.input.spec = *spec;
+  job.input.spec = spec;
   job.input.stop_reason = joint_stop_reason(parts);
   job.input.planned_points = planned_points(parts);
   job.input.fitted_at = rfc3339(unix_seconds());
   const auto runs = fitted_runs(order, parts);
   uint32_t first_run = 0;
   for (const FittedCampaign& part : parts) {
-    const Status added = add_samples_of(store, part, runs, first_run, job);
-    if (!added.ok()) return added.error();
+    STRIPLINE_RETURN_IF_ERROR(add_samples_of(store, part, runs, first_run, job));
     first_run += part.runs.back().key.run;
   }
   return job;

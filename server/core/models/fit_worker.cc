@@ -33,10 +33,6 @@ constexpr bool kLimitsMemory = false;  // Sanitizers reserve terabytes.
 constexpr bool kLimitsMemory = true;
 #endif
 
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // Texts, each with its length before it.
 void append_text(std::string& message, const std::string& text) {
   message += std::to_string(text.size()) + "\n";
@@ -65,14 +61,14 @@ std::string message_of(const FitJob& job) {
     nodes.push_back({{"run", node.run.run}, {"node", node.node}, {"facts", node.facts}});
   }
   std::string message;
-  append_text(message, dump({{"campaigns", job.input.campaigns},
-                             {"spec", to_json(job.input.spec)},
-                             {"runs", job.input.runs},
-                             {"seeds", job.input.seeds},
-                             {"planned_points", job.input.planned_points},
-                             {"stop_reason", job.input.stop_reason},
-                             {"nodes", std::move(nodes)},
-                             {"fitted_at", job.input.fitted_at}}));
+  append_text(message, dumped({{"campaigns", job.input.campaigns},
+                               {"spec", to_json(job.input.spec)},
+                               {"runs", job.input.runs},
+                               {"seeds", job.input.seeds},
+                               {"planned_points", job.input.planned_points},
+                               {"stop_reason", job.input.stop_reason},
+                               {"nodes", std::move(nodes)},
+                               {"fitted_at", job.input.fitted_at}}));
   for (const FitBatch& batch : job.batches) {
     append_text(message, std::to_string(batch.first_run));
     append_text(message, batch.data);
@@ -118,7 +114,7 @@ Result<FitJob> job_of(std::string_view message) {
 
 std::string message_of(const Result<FittedModel>& fitted) {
   if (!fitted.ok()) {
-    return dump(
+    return dumped(
         {{"code", to_string(fitted.error().code())}, {"message", fitted.error().message()}});
   }
   Json answer = {{"content", fitted->content},
@@ -131,7 +127,7 @@ std::string message_of(const Result<FittedModel>& fitted) {
     own.judgement = *fitted->judgement;
     answer["validation"] = to_json(own);
   }
-  return dump(answer);
+  return dumped(answer);
 }
 
 Result<FittedModel> answer_of(const std::string& message) {

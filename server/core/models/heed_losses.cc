@@ -48,41 +48,35 @@ Status restrict_label(Store& store, const LabelRecord& label, std::vector<std::s
 }  // namespace
 
 Answer<bool> heed_losses(Coordinator& coordinator, Store& store, const VersionKey& key) {
-  const auto moves = store.labels(key.model);
-  if (!moves.ok()) return moves.error();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto moves, store.labels(key.model));
   const LabelRecord* label = nullptr;
   for (const std::string_view name : {kStableLabel, kCanaryLabel}) {
-    const LabelRecord* const current = current_of(*moves, name);
+    const LabelRecord* const current = current_of(moves, name);
     if (label == nullptr && current != nullptr && current->key == key) label = current;
   }
   if (label == nullptr) return false;
-  const auto reports = store.feedback(key, 0, kReportsLookedAt);
-  if (!reports.ok()) return reports.error();
-  const auto loss = measured_loss(*reports, label->time_unix_s);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto reports, store.feedback(key, 0, kReportsLookedAt));
+  const auto loss = measured_loss(reports, label->time_unix_s);
   if (!loss) return false;
-  const auto model = store.model(key.model);
-  if (!model.ok()) return model.error();
-  const auto nodes = nodes_with(store, (*model)->fabric);
-  if (!nodes.ok()) return nodes.error();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto model, store.model(key.model));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto nodes, nodes_with(store, model->fabric));
   spdlog::warn("{} loses: {}", version_name(key), loss->why);
   Changes changes;
   changes.lost.push_back({key, loss->why, unix_seconds()});
   // Only nodes that have the version by this label. A label for no nodes would be one for all.
-  std::vector<std::string> left = elsewhere(*loss, *nodes);
+  std::vector<std::string> left = elsewhere(*loss, nodes);
   std::erase_if(left, [&](const std::string& node) {
     return !label->nodes.empty() && std::ranges::find(label->nodes, node) == label->nodes.end();
   });
   const bool is_stable = label->label == kStableLabel;
   if (is_stable && !left.empty()) {
     changes.staled_in_use.push_back({key, "", unix_seconds()});
-    const Status restricted = restrict_label(store, *label, left, std::move(changes));
-    if (!restricted.ok()) return restricted.error();
+    STRIPLINE_RETURN_IF_ERROR(restrict_label(store, *label, left, std::move(changes)));
     coordinator.offer_models();
     return true;
   }
   changes.staled.push_back({key, "runs lost time with it: " + loss->why, unix_seconds()});
-  const auto retired = retire_lost(coordinator, store, *label, std::move(changes));
-  if (!retired) return retired.problem();
+  STRIPLINE_RETURN_IF_ERROR(retire_lost(coordinator, store, *label, std::move(changes)));
   return true;
 }
 

@@ -11,6 +11,8 @@
 #include "optimizer/experiment/tuning.h"
 #include "optimizer/model/model_json.h"
 #include "server/clock.h"
+#include "server/core/models/feedback.h"
+#include "server/core/models/heed_losses.h"
 #include "server/core/models/model_gate.h"
 #include "server/core/models/published_model.h"
 #include "server/core/models/settings_version.h"
@@ -32,9 +34,8 @@ Answer<v1::ModelVersion> applied(Store& store, Changes changes, const VersionKey
   changes.audit.push_back({0, unix_seconds(), actor, action, name});
   if (const Status stored = store.apply(changes); !stored.ok()) return stored.error();
   spdlog::info("{} {}", name, outcome);
-  const auto version = find_version(store, name);
-  if (!version) return version.problem();
-  return to_wire(*version);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version, find_version(store, name));
+  return to_wire(version);
 }
 
 Problem no_label(const std::string& field, const std::string& label) {
@@ -46,9 +47,8 @@ Answer<std::optional<ModelVersionRecord>> labelled(Store& store,
                                                    std::string_view label) {
   const LabelRecord* const current = current_of(moves, label);
   if (current == nullptr) return std::optional<ModelVersionRecord>();
-  auto version = store.model_version(current->key);
-  if (!version.ok()) return version.error();
-  return std::move(*version);
+  STRIPLINE_ASSIGN_OR_RETURN(auto version, store.model_version(current->key));
+  return version;
 }
 
 Problem gate_problem(const VersionKey& key, const std::string& label, const std::string& why) {
@@ -71,15 +71,13 @@ Answer<std::optional<std::string>> refusal_after(Coordinator& coordinator, Store
                                                  const std::vector<LabelRecord>& moves,
                                                  const std::string& unjudged_reason,
                                                  Comparing comparing) {
-  const auto stable = labelled(store, moves, kStableLabel);
-  if (!stable) return stable.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto stable, labelled(store, moves, kStableLabel));
   // Settings are compared with the target's default ones, on nodes that may be different ones.
   const bool predicts = !version.validation || !version.validation->judgement.settings;
-  GateQuestion question{label, *stable, {}, unjudged_reason};
-  if (comparing == Comparing::yes && predicts && *stable && !((*stable)->key == version.key)) {
-    const auto beside = compare_versions(store, version, **stable);
-    if (!beside.ok()) return beside.error();
-    question.beside_stable = *beside;
+  GateQuestion question{label, stable, {}, unjudged_reason};
+  if (comparing == Comparing::yes && predicts && stable && !(stable->key == version.key)) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto beside, compare_versions(store, version, *stable));
+    question.beside_stable = beside;
   }
   auto refused = gate_refusal(version, question);
   if (refused || label != kStableLabel) return refused;
@@ -101,14 +99,12 @@ Answer<std::vector<std::string>> canaries_of(Coordinator& coordinator, Store& st
   for (const std::string& name : request.nodes()) {
     const auto segment = parse_node_name(name);
     if (!segment) return invalid_field("nodes", "'" + name + "' is not of the form nodes/NAME");
-    const auto known = coordinator.fleet().node(*segment);
-    if (!known) return known.problem();
+    STRIPLINE_RETURN_IF_ERROR(coordinator.fleet().node(*segment));
     nodes.push_back(*segment);
   }
   if (!nodes.empty()) return nodes;
-  const auto record = store.model(model);
-  if (!record.ok()) return record.error();
-  return usual_canaries(coordinator.sessions().nodes_for_models((*record)->fabric));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto record, store.model(model));
+  return usual_canaries(coordinator.sessions().nodes_for_models(record->fabric));
 }
 
 }  // namespace
@@ -116,8 +112,7 @@ Answer<std::vector<std::string>> canaries_of(Coordinator& coordinator, Store& st
 Answer<v1::ModelVersion> validate_model(Store& store,
                                         const v1::ValidateModelVersionRequest& request,
                                         const std::string& actor) {
-  const auto version = find_version(store, request.name());
-  if (!version) return version.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version, find_version(store, request.name()));
   if (request.campaigns().empty()) {
     return invalid_field("campaigns", "name one or more whose points judge the version");
   }
@@ -129,21 +124,19 @@ Answer<v1::ModelVersion> validate_model(Store& store,
     }
     campaigns.push_back(*number);
   }
-  const auto record = validate_version(store, *version, campaigns);
-  if (!record) return record.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto record, validate_version(store, version, campaigns));
   Changes changes;
-  changes.validations.push_back(*record);
-  note_verdict(changes, version->key, verdict_on(record->judgement), record->time_unix_s);
-  return applied(store, std::move(changes), version->key, actor, "validate model version",
-                 "was judged: " + figures_text(record->judgement));
+  changes.validations.push_back(record);
+  note_verdict(changes, version.key, verdict_on(record.judgement), record.time_unix_s);
+  return applied(store, std::move(changes), version.key, actor, "validate model version",
+                 "was judged: " + figures_text(record.judgement));
 }
 
 Answer<std::optional<std::string>> label_refusal(Coordinator& coordinator, Store& store,
                                                  const ModelVersionRecord& version,
                                                  const std::string& label) {
-  const auto moves = store.labels(version.key.model);
-  if (!moves.ok()) return moves.error();
-  return refusal_after(coordinator, store, version, label, *moves, "", Comparing::no);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto moves, store.labels(version.key.model));
+  return refusal_after(coordinator, store, version, label, moves, "", Comparing::no);
 }
 
 namespace {
@@ -163,9 +156,8 @@ Answer<std::vector<LabelRecord>> taken_back(Store& store, const std::vector<Labe
                                             std::string_view label, bool may_end) {
   std::vector<VersionKey> unfit;
   for (const LabelRecord& move : moves) {
-    const auto version = store.model_version(move.key);
-    if (!version.ok()) return version.error();
-    if (*version && (!(*version)->withdrawn.empty() || !(*version)->stale.empty())) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto version, store.model_version(move.key));
+    if (version && (!version->withdrawn.empty() || !version->stale.empty())) {
       unfit.push_back(move.key);
     }
   }
@@ -180,47 +172,45 @@ Answer<v1::ModelVersion> promote_model(Coordinator& coordinator, Store& store,
                                        const v1::PromoteModelVersionRequest& request,
                                        const std::string& actor) {
   if (!is_label(request.label())) return no_label("label", request.label());
-  const auto version = find_version(store, request.name());
-  if (!version) return version.problem();
-  const auto moves = store.labels(version->key.model);
-  if (!moves.ok()) return moves.error();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version, find_version(store, request.name()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto moves, store.labels(version.key.model));
   if (request.unjudged_reason().size() > kMaxReasonBytes) {
     return invalid_field("unjudged_reason",
                          "at most " + std::to_string(kMaxReasonBytes) + " bytes are taken");
   }
-  const auto refused = refusal_after(coordinator, store, *version, request.label(), *moves,
-                                     request.unjudged_reason(), Comparing::yes);
-  if (!refused) return refused.problem();
-  if (*refused) return gate_problem(version->key, request.label(), **refused);
-  const auto nodes = canaries_of(coordinator, store, request, version->key.model);
-  if (!nodes) return nodes.problem();
-  const LabelRecord* const current = current_of(*moves, request.label());
+  STRIPLINE_ASSIGN_OR_RETURN(const auto refused,
+                             refusal_after(coordinator, store, version, request.label(), moves,
+                                           request.unjudged_reason(), Comparing::yes));
+  if (refused) return gate_problem(version.key, request.label(), *refused);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto nodes,
+                             canaries_of(coordinator, store, request, version.key.model));
+  const LabelRecord* const current = current_of(moves, request.label());
   const bool is_named =
-      current != nullptr && current->key == version->key && current->nodes == *nodes;
-  const LabelRecord* const canary = current_of(*moves, kCanaryLabel);
+      current != nullptr && current->key == version.key && current->nodes == nodes;
+  const LabelRecord* const canary = current_of(moves, kCanaryLabel);
   const bool ends_trial =
-      request.label() == kStableLabel && canary != nullptr && canary->key == version->key;
+      request.label() == kStableLabel && canary != nullptr && canary->key == version.key;
   if (is_named && !ends_trial) {
     coordinator.offer_models();  // to those that have rejected it
-    return to_wire(*version);
+    return to_wire(version);
   }
   Changes changes;
   if (!is_named) {
-    changes.labels.push_back({version->key, request.label(),
+    changes.labels.push_back({version.key, request.label(),
                               current == nullptr ? 1 : current->place + 1, actor, unix_seconds(),
-                              *nodes});
+                              nodes});
   }
   if (ends_trial) {
     // Not what was tried before either: this version has taken its place.
-    changes.unlabelled = all_moves(*moves, kCanaryLabel);
+    changes.unlabelled = all_moves(moves, kCanaryLabel);
     changes.audit.push_back(
-        {0, unix_seconds(), actor, "roll back canary", version_name(version->key)});
+        {0, unix_seconds(), actor, "roll back canary", version_name(version.key)});
   }
   // A reason that was not needed is none.
-  const bool is_unjudged = verdict_of(version->validation).verdict == Verdict::unjudged;
+  const bool is_unjudged = verdict_of(version.validation).verdict == Verdict::unjudged;
   const std::string unjudged =
       is_unjudged ? ", though nothing has judged it: " + request.unjudged_reason() : "";
-  auto promoted = applied(store, std::move(changes), version->key, actor,
+  auto promoted = applied(store, std::move(changes), version.key, actor,
                           "promote model version to " + request.label() + unjudged,
                           "is " + request.label() + " now" + unjudged);
   if (promoted) coordinator.offer_models();
@@ -234,11 +224,9 @@ namespace {
 Answer<v1::ModelVersion> roll_back(Coordinator& coordinator, Store& store, const std::string& model,
                                    const std::string& label, bool may_end, const std::string& actor,
                                    Changes changes = {}) {
-  const auto moves = store.labels(model);
-  if (!moves.ok()) return moves.error();
-  auto back = taken_back(store, *moves, label, may_end);
-  if (!back) return back.problem();
-  if (back->empty()) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto moves, store.labels(model));
+  STRIPLINE_ASSIGN_OR_RETURN(auto back, taken_back(store, moves, label, may_end));
+  if (back.empty()) {
     const std::string name = model_name(model) + "/labels/" + label;
     return Problem{ErrorCode::failed_precondition,
                    "NO_EARLIER_VERSION",
@@ -248,11 +236,11 @@ Answer<v1::ModelVersion> roll_back(Coordinator& coordinator, Store& store, const
                    {{"name", name}}};
   }
   std::optional<VersionKey> left;
-  for (const LabelRecord& move : *moves) {
-    if (move.label == label && move.place < back->back().place) left = move.key;
+  for (const LabelRecord& move : moves) {
+    if (move.label == label && move.place < back.back().place) left = move.key;
   }
-  const VersionKey key = left.value_or(back->front().key);
-  changes.unlabelled = *std::move(back);
+  const VersionKey key = left.value_or(back.front().key);
+  changes.unlabelled = std::move(back);
   auto rolled = applied(store, std::move(changes), key, actor, "roll back " + label,
                         "is " + label + (left ? " again" : " no more"));
   if (rolled) coordinator.offer_models();
@@ -304,8 +292,7 @@ Answer<v1::ModelVersion> rollback_label(Coordinator& coordinator, Store& store,
                                      "models/NAME/labels/canary");
   }
   const auto& [model, label] = *named;
-  const auto existing = find_model(store, model_name(model));
-  if (!existing) return existing.problem();
+  STRIPLINE_RETURN_IF_ERROR(find_model(store, model_name(model)));
   return roll_back(coordinator, store, model, label, label == kCanaryLabel, actor);
 }
 
@@ -332,11 +319,10 @@ Answer<Imported> imported_model(const std::string& content) {
   if (fabric == parsed->fingerprint.end() || fabric->second.value == "*") {
     return invalid_field("content", "the model does not say which fabric it describes");
   }
-  auto sha256 = model::content_sha256(*parsed);
-  if (!sha256.ok()) return sha256.error();
+  STRIPLINE_ASSIGN_OR_RETURN(auto sha256, model::content_sha256(*parsed));
   return Imported{parsed->name, network_name(fabric->second.value),
                   FittedModel{.content = content,
-                              .sha256 = *std::move(sha256),
+                              .sha256 = std::move(sha256),
                               .summary = "imported; fitted at " + parsed->provenance.fitted_at +
                                          " by " + parsed->provenance.fitter_version,
                               .provisional = parsed->provenance.provisional}};
@@ -346,26 +332,24 @@ Answer<Imported> imported_model(const std::string& content) {
 
 Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersionRequest& request,
                                       const std::string& actor) {
-  const auto imported = imported_model(request.content());
-  if (!imported) return imported.problem();
-  const std::string& network = imported->network;
-  const auto name = request.parent().empty() ? std::optional(to_segment(imported->name))
+  STRIPLINE_ASSIGN_OR_RETURN(const auto imported, imported_model(request.content()));
+  const std::string& network = imported.network;
+  const auto name = request.parent().empty() ? std::optional(to_segment(imported.name))
                                              : parse_model_name(request.parent());
   if (!name) {
     return invalid_field("parent", "'" + request.parent() + "' is not of the form models/NAME");
   }
-  const auto existing = store.model(*name);
-  if (!existing.ok()) return existing.error();
-  if (*existing && network_name((*existing)->fabric) != network) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto existing, store.model(*name));
+  if (existing && network_name(existing->fabric) != network) {
     return Problem{ErrorCode::failed_precondition,
                    "OTHER_FABRIC",
-                   "'" + model_name(*name) + "' describes fabric '" + (*existing)->fabric +
+                   "'" + model_name(*name) + "' describes fabric '" + existing->fabric +
                        "', the file '" + network + "'; name another model",
                    {{"name", model_name(*name)}}};
   }
-  const VersionKey key{*name, *existing ? (*existing)->last_number + 1 : 1};
+  const VersionKey key{*name, existing ? existing->last_number + 1 : 1};
   Changes changes;
-  add_version(changes, key, network, imported->version, {}, unix_seconds());
+  add_version(changes, key, network, imported.version, {}, unix_seconds());
   return applied(store, std::move(changes), key, actor, "import model version", "was imported");
 }
 
@@ -381,8 +365,7 @@ Answer<v1::ModelVersion> withdraw_model(Coordinator& coordinator, Store& store,
     return invalid_field(
         "reason", "1 to " + std::to_string(kMaxReasonBytes) + " bytes that say why are needed");
   }
-  const auto version = find_version(store, request.name());
-  if (!version) return version.problem();
+  STRIPLINE_RETURN_IF_ERROR(find_version(store, request.name()));
   Changes changes;
   changes.withdrawals.push_back({*key, request.reason(), unix_seconds()});
   auto withdrawn = applied(store, std::move(changes), *key, actor, "withdraw model version",
@@ -394,43 +377,49 @@ Answer<v1::ModelVersion> withdraw_model(Coordinator& coordinator, Store& store,
 Answer<v1::ModelVersion> check_model(Coordinator& coordinator, Store& store,
                                      const v1::CheckModelVersionRequest& request,
                                      const std::string& actor) {
-  const auto version = find_version(store, request.name());
-  if (!version) return version.problem();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version, find_version(store, request.name()));
   const auto campaign = parse_campaign_name(request.campaign());
   if (!campaign) {
     return invalid_field("campaign",
                          "'" + request.campaign() + "' is not of the form campaigns/cNUMBER");
   }
-  const auto check = check_version(store, *version, *campaign);
-  if (!check) return check.problem();
-  std::vector<CheckRecord> checks = version->checks;
-  std::erase_if(checks, [&](const CheckRecord& one) { return one.campaign == check->campaign; });
-  checks.push_back(*check);
-  const auto stale = version->stale.empty() ? staleness(checks) : std::nullopt;
-  const bool is_stable = std::ranges::find(version->labels, kStableLabel) != version->labels.end();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto check, check_version(store, version, *campaign));
+  std::vector<CheckRecord> checks = version.checks;
+  std::erase_if(checks, [&](const CheckRecord& one) { return one.campaign == check.campaign; });
+  checks.push_back(check);
+  const auto stale = version.stale.empty() ? staleness(checks) : std::nullopt;
+  const bool is_stable = std::ranges::find(version.labels, kStableLabel) != version.labels.end();
   Changes changes;
-  changes.checks.push_back(*check);
-  if (stale) changes.staled.push_back({version->key, *stale, check->time_unix_s});
+  changes.checks.push_back(check);
+  if (stale) changes.staled.push_back({version.key, *stale, check.time_unix_s});
   if (stale && is_stable) changes.staled_in_use = changes.staled;
   const std::string action = stale ? "mark model version as stale" : "check model version";
   const std::string outcome = stale ? "is stale: " + *stale
-                                    : std::to_string(check->reading.outside) + " of " +
-                                          std::to_string(check->reading.points) +
+                                    : std::to_string(check.reading.outside) + " of " +
+                                          std::to_string(check.reading.points) +
                                           " sentinels lie outside its intervals";
   if (!stale || !is_stable || !request.rollback()) {
-    auto checked = applied(store, std::move(changes), version->key, actor, action, outcome);
+    auto checked = applied(store, std::move(changes), version.key, actor, action, outcome);
     if (stale) coordinator.offer_models();
     return checked;
   }
   // Both in one step: a server that ends in between would leave it stable.
-  changes.audit.push_back({0, unix_seconds(), actor, action, version_name(version->key)});
-  const auto back = roll_back(coordinator, store, version->key.model, std::string(kStableLabel),
-                              true, actor, std::move(changes));
-  if (!back) return back.problem();
-  spdlog::info("{} {}", version_name(version->key), outcome);
-  const auto now = find_version(store, version_name(version->key));
-  if (!now) return now.problem();
-  return to_wire(*now);
+  changes.audit.push_back({0, unix_seconds(), actor, action, version_name(version.key)});
+  STRIPLINE_RETURN_IF_ERROR(roll_back(coordinator, store, version.key.model,
+                                      std::string(kStableLabel), true, actor, std::move(changes)));
+  spdlog::info("{} {}", version_name(version.key), outcome);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto now, find_version(store, version_name(version.key)));
+  return to_wire(now);
+}
+
+Answer<v1::SendFeedbackResponse> send_feedback(Coordinator& coordinator, Store& store,
+                                               const v1::SendFeedbackRequest& request,
+                                               const std::string& actor) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version, take_feedback(store, request.content(), actor));
+  STRIPLINE_RETURN_IF_ERROR(heed_losses(coordinator, store, version));
+  v1::SendFeedbackResponse response;
+  response.set_version(version_name(version));
+  return response;
 }
 
 }  // namespace stripline::server

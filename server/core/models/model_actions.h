@@ -52,5 +52,9 @@ Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersion
 Answer<v1::ModelVersion> withdraw_model(Coordinator& coordinator, Store& store,
                                         const v1::WithdrawModelVersionRequest& request,
                                         const std::string& actor);
+/// Stores what a run saw, and does what follows from it (heed_losses.h).
+Answer<v1::SendFeedbackResponse> send_feedback(Coordinator& coordinator, Store& store,
+                                               const v1::SendFeedbackRequest& request,
+                                               const std::string& actor);
 
 }  // namespace stripline::server

@@ -452,7 +452,7 @@ TEST_F(ModelPushTest, AgentsThatTakeNoModelsGetNone) {
 
 TEST_F(ModelPushTest, CanariesMustBeNodes) {
   connect("a");
-  EXPECT_EQ(promote(1, "canary", {"nobody"}).problem().reason, "NODE_NOT_FOUND");
+  EXPECT_EQ(promote(1, "canary", {"unknown"}).problem().reason, "NODE_NOT_FOUND");
   EXPECT_EQ(promote(1, "stable", {"a"}).problem().reason, "INVALID_FIELD");
 }
 

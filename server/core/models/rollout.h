@@ -2,7 +2,6 @@
 // the rest. Pure.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>

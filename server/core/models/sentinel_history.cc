@@ -43,9 +43,9 @@ Answer<Json> sentinels_of(Store& store, const plan::CompiledModel& model,
   Json list = Json::array();
   const auto campaign = parse_campaign_name(check.campaign);
   if (!campaign) return list;
-  const auto points = store.points(*campaign, {}, 0, std::numeric_limits<int64_t>::max());
-  if (!points.ok()) return points.error();
-  for (const PointRecord& record : *points) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto points,
+                             store.points(*campaign, {}, 0, std::numeric_limits<int64_t>::max()));
+  for (const PointRecord& record : points) {
     const auto expected = fit::expected_sentinel(model, record.point);
     if (!expected || !record.estimate) continue;
     const campaign::Estimate& measured = *record.estimate;
@@ -69,17 +69,15 @@ Answer<Json> sentinel_history(Store& store, const ModelVersionRecord& version) {
   if (version.validation && version.validation->judgement.settings) {
     return Json{{"tolerance", fit::kSentinelTolerance}, {"checks", Json::array()}};
   }
-  const auto content = store.model_content(version.key);
-  if (!content.ok()) return content.error();
-  const auto model = model::parse_model(*content, version_name(version.key));
-  if (!model.ok()) return model.error();
-  const plan::CompiledModel compiled(*model);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto content, store.model_content(version.key));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto model,
+                             model::parse_model(content, version_name(version.key)));
+  const plan::CompiledModel compiled(model);
   Json checks = Json::array();
   const size_t first = version.checks.size() - std::min(version.checks.size(), kMostTold);
   for (size_t i = first; i < version.checks.size(); ++i) {
     const CheckRecord& check = version.checks[i];
-    auto sentinels = sentinels_of(store, compiled, check);
-    if (!sentinels) return sentinels.problem();
+    STRIPLINE_ASSIGN_OR_RETURN(auto sentinels, sentinels_of(store, compiled, check));
     checks.push_back({{"campaign", check.campaign},
                       {"time", rfc3339(check.time_unix_s)},
                       {"points", check.reading.points},
@@ -90,7 +88,7 @@ Answer<Json> sentinel_history(Store& store, const ModelVersionRecord& version) {
                       {"shapes_outside", check.reading.shapes_outside},
                       {"ratio", check.reading.ratio},
                       {"off", is_off(check.reading)},
-                      {"sentinels", std::move(*sentinels)}});
+                      {"sentinels", std::move(sentinels)}});
   }
   return Json{{"tolerance", fit::kSentinelTolerance}, {"checks", std::move(checks)}};
 }

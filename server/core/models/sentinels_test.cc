@@ -1,7 +1,6 @@
 #include "server/core/models/sentinels.h"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -268,9 +267,7 @@ class SentinelsTest : public ServiceTest {
 
 TEST_F(SentinelsTest, ANetworkThatHasChangedIsNoticedAndItsModelReplaced) {
   start_agents(1);
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  ASSERT_EQ(watch(created(spec).name()).back().campaign().state(), v1::Campaign::SUCCEEDED);
+  ASSERT_EQ(watch(created(model_spec()).name()).back().campaign().state(), v1::Campaign::SUCCEEDED);
   v1::PromoteModelVersionRequest promotion;
   promotion.set_name("models/tcp/versions/1");
   promotion.set_label("stable");

@@ -88,9 +88,8 @@ Problem nothing_to_judge(const ModelVersionRecord& version) {
 
 Answer<Evidence> evidence_of(Store& store, const ModelVersionRecord& version,
                              const std::vector<int64_t>& campaigns) {
-  const auto model = store.model(version.key.model);
-  if (!model.ok()) return model.error();
-  if (*model && holds_settings((*model)->fabric)) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto model, store.model(version.key.model));
+  if (model && holds_settings(model->fabric)) {
     return campaign_problem(
         "settings are judged in their target, by the campaign that tunes it: run "
         "that again, or 'stripline export verify' on a node");
@@ -99,27 +98,25 @@ Answer<Evidence> evidence_of(Store& store, const ModelVersionRecord& version,
   uint32_t last_run = 0;
   for (const int64_t number : campaigns) {
     const std::string name = campaign_name(number);
-    const auto campaign = store.campaign(number);
-    if (!campaign.ok()) return campaign.error();
-    if (!*campaign) return campaign_not_found(name);
-    if (network_name((*campaign)->spec.fabric) != network_name((*model)->fabric)) {
-      return campaign_problem("'" + name + "' measured fabric '" + (*campaign)->spec.fabric +
-                              "', the model describes '" + (*model)->fabric + "'");
+    STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, store.campaign(number));
+    if (!campaign) return campaign_not_found(name);
+    if (network_name(campaign->spec.fabric) != network_name(model->fabric)) {
+      return campaign_problem("'" + name + "' measured fabric '" + campaign->spec.fabric +
+                              "', the model describes '" + model->fabric + "'");
     }
     if (std::ranges::find(version.campaigns, name) != version.campaigns.end()) {
       return campaign_problem("the version was fitted to '" + name +
                               "', which says nothing of other points; name another campaign");
     }
-    evidence.ranks = std::max(evidence.ranks, (*campaign)->spec.ranks);
-    const auto last = add_series(store, number, last_run, evidence.series);
-    if (!last.ok()) return last.error();
-    last_run = *last;
+    evidence.ranks = std::max(evidence.ranks, campaign->spec.ranks);
+    STRIPLINE_ASSIGN_OR_RETURN(const auto last,
+                               add_series(store, number, last_run, evidence.series));
+    last_run = last;
     evidence.campaigns.push_back(name);
-    evidence.seeds.push_back((*campaign)->spec.seed);
+    evidence.seeds.push_back(campaign->spec.seed);
   }
-  auto parsed = model_of(store, version.key);
-  if (!parsed.ok()) return parsed.error();
-  evidence.model = std::move(*parsed);
+  STRIPLINE_ASSIGN_OR_RETURN(auto parsed, model_of(store, version.key));
+  evidence.model = std::move(parsed);
   return evidence;
 }
 
@@ -127,14 +124,12 @@ Answer<Evidence> evidence_of(Store& store, const ModelVersionRecord& version,
 
 Answer<ValidationRecord> validate_version(Store& store, const ModelVersionRecord& version,
                                           const std::vector<int64_t>& campaigns) {
-  const auto evidence = evidence_of(store, version, campaigns);
-  if (!evidence) return evidence.problem();
-  const auto parts = fit::take_held_out(evidence->series, evidence->seeds, evidence->ranks);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto evidence, evidence_of(store, version, campaigns));
+  const auto parts = fit::take_held_out(evidence.series, evidence.seeds, evidence.ranks);
   ValidationRecord record{
-      version.key, unix_seconds(), evidence->campaigns,
-      fit::joined(
-          fit::summed_up(fit::judge_held_out(evidence->model, parts.judged, evidence->ranks)),
-          fit::judge_model(evidence->model, parts.fitted, evidence->ranks))};
+      version.key, unix_seconds(), evidence.campaigns,
+      fit::joined(fit::summed_up(fit::judge_held_out(evidence.model, parts.judged, evidence.ranks)),
+                  fit::judge_model(evidence.model, parts.fitted, evidence.ranks))};
   if (record.judgement.points + record.judgement.choices == 0) return nothing_to_judge(version);
   return record;
 }
@@ -152,8 +147,7 @@ Result<fit::Comparison> compare_versions(Store& store, const ModelVersionRecord&
     STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, store.campaign(*number));
     if (!campaign) continue;  // It was deleted since.
     std::vector<experiment::SampleSeries> series;
-    const auto last_run = add_series(store, *number, 0, series);
-    if (!last_run.ok()) return last_run.error();
+    STRIPLINE_RETURN_IF_ERROR(add_series(store, *number, 0, series));
     const std::vector<uint64_t> seeds = {campaign->spec.seed};
     auto judged = fit::take_held_out(series, seeds, campaign->spec.ranks).judged;
     if (!judged.empty()) campaigns.push_back({campaign->spec.ranks, std::move(judged)});
@@ -195,10 +189,9 @@ Answer<CheckRecord> check_version(Store& store, const ModelVersionRecord& versio
     if (alike.error().code() != ErrorCode::invalid_argument) return alike.error();
     return campaign_problem(alike.error().message());
   }
-  const auto evidence = evidence_of(store, version, {campaign});
-  if (!evidence) return evidence.problem();
-  CheckRecord record{version.key, evidence->campaigns.front(), unix_seconds(),
-                     fit::read_sentinels(evidence->model, evidence->series)};
+  STRIPLINE_ASSIGN_OR_RETURN(const auto evidence, evidence_of(store, version, {campaign}));
+  CheckRecord record{version.key, evidence.campaigns.front(), unix_seconds(),
+                     fit::read_sentinels(evidence.model, evidence.series)};
   if (record.reading.points == 0) return nothing_to_judge(version);
   return record;
 }

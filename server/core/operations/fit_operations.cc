@@ -34,20 +34,17 @@ Answer<std::vector<FittedCampaign>> parts_of(Store& store, const FitOrder& order
   }
   std::vector<FittedCampaign> parts;
   for (const int64_t number : order.campaigns) {
-    auto record = stored_campaign(store, number);
-    if (!record) return record.problem();
-    auto runs = store.runs(number);
-    if (!runs.ok()) return runs.error();
-    parts.push_back({*std::move(record), *std::move(runs)});
+    STRIPLINE_ASSIGN_OR_RETURN(auto record, stored_campaign(store, number));
+    STRIPLINE_ASSIGN_OR_RETURN(auto runs, store.runs(number));
+    parts.push_back({std::move(record), std::move(runs)});
   }
   return parts;
 }
 
 // Problems: those of joint_spec(), CAMPAIGN_NOT_FOUND, the store's.
 Answer<FitJob> job_of(Store& store, const FitOrder& order) {
-  const auto parts = parts_of(store, order);
-  if (!parts) return parts.problem();
-  return collect_samples(store, order, *parts);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto parts, parts_of(store, order));
+  return collect_samples(store, order, parts);
 }
 
 }  // namespace
@@ -68,29 +65,25 @@ Answer<OperationRecord> FitOperations::fit_model(const FitOrder& order,
   const std::string text = to_json(order).dump();
   const MutexLock lock(mutex_);
   if (!request_id.empty()) {
-    auto existing = store_.operation_of_request(actor, request_id);
-    if (!existing.ok()) return existing.error();
-    if (*existing && (*existing)->request_sha256 == sha256_hex(text)) return **std::move(existing);
-    if (*existing) {
+    STRIPLINE_ASSIGN_OR_RETURN(auto existing, store_.operation_of_request(actor, request_id));
+    if (existing && existing->request_sha256 == sha256_hex(text)) return *std::move(existing);
+    if (existing) {
       return Problem{ErrorCode::already_exists,
                      "REQUEST_ID_REUSED",
                      "request_id '" + request_id + "' belongs to " +
-                         operation_name((*existing)->number) +
+                         operation_name(existing->number) +
                          ", which was asked for otherwise; choose a new request_id",
-                     {{"name", operation_name((*existing)->number)}}};
+                     {{"name", operation_name(existing->number)}}};
     }
   }
-  const auto parts = parts_of(store_, order);
-  if (!parts) return parts.problem();
-  const auto spec = joint_spec(order, *parts);
-  if (!spec) return spec.problem();
-  const auto model = store_.model(order.model);
-  if (!model.ok()) return model.error();
-  if (*model && (*model)->fabric != spec->fabric) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto parts, parts_of(store_, order));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto spec, joint_spec(order, parts));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto model, store_.model(order.model));
+  if (model && model->fabric != spec.fabric) {
     return Problem{ErrorCode::failed_precondition,
                    "OTHER_FABRIC",
-                   "'" + model_name(order.model) + "' describes fabric '" + (*model)->fabric +
-                       "', the campaigns '" + spec->fabric + "'; name another model",
+                   "'" + model_name(order.model) + "' describes fabric '" + model->fabric +
+                       "', the campaigns '" + spec.fabric + "'; name another model",
                    {{"name", model_name(order.model)}}};
   }
   if (fits_.waiting_operations() >= kMaxWaiting) {
@@ -99,14 +92,13 @@ Answer<OperationRecord> FitOperations::fit_model(const FitOrder& order,
                    std::to_string(kMaxWaiting) + " fits wait already; try again later",
                    {}};
   }
-  const auto number = store_.next_operation_number();
-  if (!number.ok()) return number.error();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, store_.next_operation_number());
   OperationRecord operation;
-  operation.number = *number;
+  operation.number = number;
   operation.kind = kFitModel;
   operation.subject = model_name(order.model);
   operation.order = text;
-  operation.message = "waits to fit " + count_text(fitted_runs(order, *parts).size(), "run");
+  operation.message = "waits to fit " + count_text(fitted_runs(order, parts).size(), "run");
   operation.actor = actor;
   operation.request_id = request_id;
   operation.request_sha256 = sha256_hex(text);
@@ -122,10 +114,9 @@ Answer<OperationRecord> FitOperations::fit_model(const FitOrder& order,
 
 Answer<OperationRecord> FitOperations::cancel(int64_t number, const std::string& actor) {
   const MutexLock lock(mutex_);
-  const auto stored = store_.operation(number);
-  if (!stored.ok()) return stored.error();
-  if (!*stored) return operation_not_found(operation_name(number));
-  OperationRecord operation = **stored;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto stored, store_.operation(number));
+  if (!stored) return operation_not_found(operation_name(number));
+  OperationRecord operation = *stored;
   if (operation.state == OperationState::cancelled) return operation;
   if (operation.state != OperationState::running) {
     return Problem{ErrorCode::failed_precondition,

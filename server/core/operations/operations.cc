@@ -46,29 +46,26 @@ Answer<int64_t> operation_number(const std::string& name) {
 }  // namespace
 
 Answer<v1::Operation> get_operation(Store& store, const v1::GetOperationRequest& request) {
-  const auto number = operation_number(request.name());
-  if (!number) return number.problem();
-  const auto record = store.operation(*number);
-  if (!record.ok()) return record.error();
-  if (*record) return to_wire(**record);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, operation_number(request.name()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto record, store.operation(number));
+  if (record) return to_wire(*record);
   return operation_not_found(request.name());
 }
 
 Answer<v1::ListOperationsResponse> list_operations(Store& store,
                                                    const v1::ListOperationsRequest& request) {
-  const auto limit = page_limit(request.page_size());
-  if (!limit) return limit.problem();
-  const auto token = read_page_token(kOperationList, request.page_token());
-  if (!token) return token.problem();
-  const auto records = store.operations(std::strtoll(token->c_str(), nullptr, 10), *limit + 1);
-  if (!records.ok()) return records.error();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto limit, page_limit(request.page_size()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto token,
+                             read_page_token(kOperationList, request.page_token()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto records,
+                             store.operations(std::strtoll(token.c_str(), nullptr, 10), limit + 1));
   v1::ListOperationsResponse response;
-  for (size_t i = 0; i < records->size() && i < *limit; ++i) {
-    *response.add_operations() = to_wire((*records)[i]);
+  for (size_t i = 0; i < records.size() && i < limit; ++i) {
+    *response.add_operations() = to_wire(records[i]);
   }
-  if (records->size() > *limit) {
+  if (records.size() > limit) {
     response.set_next_page_token(
-        make_page_token(kOperationList, std::to_string((*records)[*limit - 1].number)));
+        make_page_token(kOperationList, std::to_string(records[limit - 1].number)));
   }
   return response;
 }
@@ -95,19 +92,17 @@ Answer<v1::Operation> fit_model(Coordinator& coordinator, const v1::FitModelRequ
     }
     order.without.push_back(*run);
   }
-  const auto operation = coordinator.operations().fit_model(order, request.request_id(), actor);
-  if (!operation) return operation.problem();
-  return to_wire(*operation);
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const auto operation, coordinator.operations().fit_model(order, request.request_id(), actor));
+  return to_wire(operation);
 }
 
 Answer<v1::Operation> cancel_operation(Coordinator& coordinator,
                                        const v1::CancelOperationRequest& request,
                                        const std::string& actor) {
-  const auto number = operation_number(request.name());
-  if (!number) return number.problem();
-  const auto operation = coordinator.operations().cancel(*number, actor);
-  if (!operation) return operation.problem();
-  return to_wire(*operation);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, operation_number(request.name()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto operation, coordinator.operations().cancel(number, actor));
+  return to_wire(operation);
 }
 
 }  // namespace stripline::server

@@ -35,8 +35,7 @@ class OperationsTest : public ServiceTest {
   }
 
   std::string measured(uint32_t runs) {
-    v1::CampaignSpec spec;
-    spec.set_fabric("tcp");
+    v1::CampaignSpec spec = model_spec();
     spec.set_runs(runs);
     const std::string name = created(spec).name();
     const v1::Campaign end = watch(name).back().campaign();

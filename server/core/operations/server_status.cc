@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/rfc3339.h"
+#include "server/clock.h"
 #include "server/store/names.h"
 
 namespace stripline::server {
@@ -67,8 +68,10 @@ Result<Ends> ends_of(Store& store, const Access& access, double now_unix_s, cons
   }
 }
 
-Answer<v1::ServerStatus> server_status(Coordinator& coordinator, Store& store, const Access& access,
-                                       const Caller& caller, double now_unix_s) {
+Answer<v1::ServerStatus> get_server_status(Coordinator& coordinator, Store& store,
+                                           const Access& access, const Caller& caller,
+                                           const v1::GetServerStatusRequest& /*request*/) {
+  const double now_unix_s = unix_seconds();
   v1::ServerStatus status;
   if (const auto outage = coordinator.storage_outage()) {
     status.set_storage_failure(outage->why);

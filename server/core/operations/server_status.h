@@ -2,8 +2,6 @@
 // anything, and what ends soon (server_notices.h). Include from .cc files of the services.
 #pragma once
 
-#include <vector>
-
 #include "server/core/coordinator.h"
 #include "server/core/operations/server_notices.h"
 #include "server/problem.h"
@@ -18,8 +16,9 @@ Result<Ends> ends_of(Store& store, const Access& access, double now_unix_s,
                      const Caller* caller = nullptr);
 
 /// Problems: the store's.
-Answer<v1::ServerStatus> server_status(Coordinator& coordinator, Store& store, const Access& access,
-                                       const Caller& caller, double now_unix_s);
+Answer<v1::ServerStatus> get_server_status(Coordinator& coordinator, Store& store,
+                                           const Access& access, const Caller& caller,
+                                           const v1::GetServerStatusRequest& request);
 
 /// Adds when the node's certificate ends, if that is known.
 void add_certificate_end(const Access& access, double now_unix_s, v1::Node& node);

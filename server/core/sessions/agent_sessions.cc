@@ -142,9 +142,8 @@ std::optional<Problem> AgentSessions::check_hello(const Hello& hello, Session& s
                                       " bytes, more than " + std::to_string(kMaxHelloBytes) +
                                       "; use an agent of this server's release");
   }
-  const auto declared = declarations_.read(hello.experiments_json);
-  if (!declared) return declared.problem();
-  session.declared = *declared;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto declared, declarations_.read(hello.experiments_json));
+  session.declared = declared;
   session.fabrics =
       std::make_shared<const std::set<std::string>>(hello.fabrics.begin(), hello.fabrics.end());
   session.record = {hello.node,
@@ -239,6 +238,7 @@ Answer<uint64_t> AgentSessions::open_session(const Hello& hello, std::shared_ptr
   session.last_heard_s = steady_seconds();
   if (hello.available_s > 0) session.available_until_s = session.last_heard_s + hello.available_s;
   session.leaving = hello.leaving;
+  session.installing = hello.installing;
   state_.meters.count(Meters::Counter::sessions_opened);
   Session& stored = state_.sessions.add(std::move(session));
   spdlog::info("{} connected (agent {}, {} fabrics, {} experiments)", node_name(hello.node),
@@ -361,8 +361,10 @@ void AgentSessions::send_cancel(Session& session, const RunKey& run, uint64_t fe
 bool AgentSessions::handle(Session& session, const Heartbeat& heartbeat) {
   session.leaving = session.leaving || heartbeat.leaving;
   if (heartbeat.host_load) session.host_load = heartbeat.host_load;
-  // Campaigns may wait for it to become quiet.
-  const bool awaited = heartbeat.host_load && state_.waits.any_for_quiet();
+  const bool has_installed = session.installing && !heartbeat.installing;
+  session.installing = heartbeat.installing;
+  // Campaigns may wait for it to become quiet, or free.
+  const bool awaited = has_installed || (heartbeat.host_load && state_.waits.any_for_quiet());
   const auto run = parse_run_name(heartbeat.assignment.name);
   if (!run) return awaited;
   const std::string& node = session.record.name;

@@ -173,7 +173,7 @@ TEST_F(AgentsServiceTest, AnEndedPartOfARunSurvivesARestartOfTheServer) {
   finished.mutable_assignment_update()->set_assignment(order_b_.name());
   finished.mutable_assignment_update()->set_fence(order_b_.fence());
   finished.mutable_assignment_update()->set_state(Update::FINISHED);
-  (*finished.mutable_assignment_update()->mutable_facts())["fabric.provider"] = "told at the end";
+  (*finished.mutable_assignment_update()->mutable_facts())["fabric.provider"] = "known at the end";
   b_->send(finished);
   v1::CampaignSpec other = small_spec();
   other.set_nodes(1);
@@ -194,7 +194,7 @@ TEST_F(AgentsServiceTest, AnEndedPartOfARunSurvivesARestartOfTheServer) {
   const auto facts = (*store)->attempt_facts(*parse_run_name(order_a_.name()), 1);
   ASSERT_TRUE(facts.ok() && facts->size() == 2);
   EXPECT_EQ(facts->back().facts.at("host"), "b");
-  EXPECT_EQ(facts->back().facts.at("fabric.provider"), "told at the end");
+  EXPECT_EQ(facts->back().facts.at("fabric.provider"), "known at the end");
 }
 
 // The agent of such a node says how its part ended in each new session, for a while.

@@ -29,6 +29,7 @@ NodeView Fleet::view_of(NodeRecord record) {
   if (hold != state_.holds.end()) view.hold = hold->second;
   if (session != nullptr) {
     record.last_seen_unix_s = session->record.last_seen_unix_s;
+    view.installing = session->installing;
     if (session->holding) view.assignment = run_name(session->holding->run);
   }
   view.quarantine = state_.health.quarantine(record.name, steady_seconds());
@@ -38,11 +39,10 @@ NodeView Fleet::view_of(NodeRecord record) {
 }
 
 Answer<std::vector<NodeView>> Fleet::nodes(const std::string& after, size_t limit) {
-  auto records = state_.store.nodes(after, limit);
-  if (!records.ok()) return records.error();
+  STRIPLINE_ASSIGN_OR_RETURN(auto records, state_.store.nodes(after, limit));
   const MutexLock lock(state_.mutex);
   std::vector<NodeView> views;
-  for (NodeRecord& record : *records) views.push_back(view_of(std::move(record)));
+  for (NodeRecord& record : records) views.push_back(view_of(std::move(record)));
   return views;
 }
 
@@ -109,8 +109,7 @@ Answer<NodeView> Fleet::release_node(const std::string& name, const std::string&
 }
 
 Answer<bool> Fleet::remove_node(const std::string& name, const std::string& actor) {
-  const auto known = node(name);
-  if (!known) return known.problem();
+  STRIPLINE_RETURN_IF_ERROR(node(name));
   const MutexLock lock(state_.mutex);
   const bool works = std::ranges::any_of(
       state_.active, [&](const auto& entry) { return entry.second.group.has_node(name); });

@@ -17,6 +17,7 @@ namespace stripline::server {
 struct NodeView {
   NodeRecord record;
   bool connected = false;
+  bool installing = false;       ///< Settings of another runtime.
   std::string assignment;        ///< Name of what it works on, or empty.
   std::string quarantine;        ///< Why no run is given to it now; empty: there is no reason.
   std::optional<NodeHold> hold;  ///< It gets no new runs.

@@ -1,7 +1,6 @@
 #include "server/core/sessions/ingest.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace stripline::server {

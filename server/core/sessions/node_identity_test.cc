@@ -1,5 +1,4 @@
 // A machine that comes under the name of another one, as the server notices it.
-#include <map>
 #include <memory>
 #include <string>
 

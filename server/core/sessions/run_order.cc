@@ -77,8 +77,7 @@ Result<std::string> order_text(std::string_view plan, uint64_t fence, uint32_t p
   order += plan.substr(seconds_end, digits - seconds_end);
   order += std::to_string(fence);
   if (!left_out.empty()) {
-    order += ",\"" + std::string(experiment::kLeftOutMember) +
-             "\":" + Json(left_out).dump(-1, ' ', false, Json::error_handler_t::replace);
+    order += ",\"" + std::string(experiment::kLeftOutMember) + "\":" + dumped(Json(left_out));
   }
   order += plan.substr(digits + 1, list->cut - (digits + 1));
   order += plan.substr(list->end);

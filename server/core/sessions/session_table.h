@@ -45,7 +45,8 @@ struct Session {
   std::shared_ptr<const std::set<std::string>> fabrics;
   double last_heard_s = 0;
   std::optional<double> available_until_s;
-  bool leaving = false;  ///< It gets no new runs.
+  bool leaving = false;     ///< It gets no new runs.
+  bool installing = false;  ///< It gets none until it has installed settings of another runtime.
   bool takes_models = false;
   uint32_t max_ranks = 0;  ///< That its node has room for; 0: not known.
   NodeModels models;

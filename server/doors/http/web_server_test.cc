@@ -2,7 +2,6 @@
 #include "server/doors/http/web_server.h"
 
 #include <atomic>
-#include <cstring>
 #include <future>
 #include <httplib.h>
 #include <netinet/in.h>

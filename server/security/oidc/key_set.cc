@@ -194,10 +194,9 @@ bool SigningKey::verifies(const Jwt& jwt) const {
 }
 
 Result<KeySet> parse_key_set(std::string_view json) {
-  const auto parsed = parse_json(json, "the issuer's keys");
-  if (!parsed.ok()) return parsed.error();
-  const auto list = parsed->is_object() ? parsed->find("keys") : parsed->end();
-  if (!parsed->is_object() || list == parsed->end() || !list->is_array()) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto parsed, parse_json(json, "the issuer's keys"));
+  const auto list = parsed.is_object() ? parsed.find("keys") : parsed.end();
+  if (!parsed.is_object() || list == parsed.end() || !list->is_array()) {
     return Error(ErrorCode::data_loss, "what the issuer publishes as its keys has no list 'keys'");
   }
   KeySet keys;

@@ -1,6 +1,6 @@
 // kernel.fish: forces between all pairs of bodies (Alvanos et al., section 4: Fish).
 #include "base/random.h"
-#include "suites/kernels/indirect/indirect_ways.h"
+#include "suites/kernels/indirect/indirect_variants.h"
 #include "suites/kernels/kernels.h"
 
 namespace stripline::suites {
@@ -36,7 +36,7 @@ Result<experiment::SampleSeries> run_fish(Session& session, const experiment::Po
   Context& ctx = session.context();
   const size_t bodies = size_param(point, kBodiesFactor);
   const uint64_t all = bodies * ctx.rank_n();
-  const bool together = indirect_way_of(point) == IndirectWay::tuned;
+  const bool together = indirect_variant_of(point) == IndirectVariant::tuned;
   // All would begin with the bodies of rank 0.
   const IndirectOptions options = indirect_options_of(point, together);
   using School = shared_array<Fish, block_cyclic<>>;

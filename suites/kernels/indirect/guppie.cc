@@ -1,6 +1,6 @@
 // kernel.guppie: random elements are read, changed and written back (Alvanos et al., section 4).
 #include "base/random.h"
-#include "suites/kernels/indirect/indirect_ways.h"
+#include "suites/kernels/indirect/indirect_variants.h"
 #include "suites/kernels/kernels.h"
 
 namespace stripline::suites {

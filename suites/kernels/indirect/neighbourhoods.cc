@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "suites/kernels/indirect/indirect_ways.h"
+#include "suites/kernels/indirect/indirect_variants.h"
 #include "suites/kernels/kernels.h"
 
 namespace stripline::suites {

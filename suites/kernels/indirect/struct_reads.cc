@@ -1,7 +1,7 @@
 // kernel.struct_reads: members of structs that are spread over all ranks, one struct after the
 // other or at random (Alvanos et al., section 4).
 #include "base/random.h"
-#include "suites/kernels/indirect/indirect_ways.h"
+#include "suites/kernels/indirect/indirect_variants.h"
 #include "suites/kernels/kernels.h"
 
 namespace stripline::suites {
@@ -30,7 +30,7 @@ Result<experiment::SampleSeries> run_struct_reads(Session& session, const experi
   const auto iterations = static_cast<int64_t>(size_param(point, indirect_factor::kIterations));
   const bool four = size_param(point, kMembersFactor) == 4;
   const bool streams = experiment::text_param(point, kOrderFactor).value_or(kStream) == kStream;
-  const bool together = indirect_way_of(point) == IndirectWay::tuned;
+  const bool together = indirect_variant_of(point) == IndirectVariant::tuned;
   const IndirectOptions options = indirect_options_of(point);
   using Array = shared_array<Quadruple>;
   const uint64_t elements = size_param(point, indirect_factor::kElements) * ctx.rank_n();

@@ -2,7 +2,6 @@
 // divided among ranks.
 #pragma once
 
-#include <array>
 #include <complex>
 #include <cstddef>
 #include <cstdint>

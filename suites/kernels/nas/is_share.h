@@ -2,7 +2,6 @@
 // is_solver.h.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>

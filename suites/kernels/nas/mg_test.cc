@@ -1,6 +1,5 @@
 // MG gives the reference norm on every grid of ranks, with its faces moved at once or plane by
 // plane, and does not when one ghost is wrong or old.
-#include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,16 +11,16 @@ namespace stripline::suites::nas {
 namespace {
 
 enum class Fault { none, wrong_ghost, stale_face, swapped_sides, missing_block };
-enum class Way { fetch_faces, send_planes };
+enum class Method { fetch_faces, send_planes };
 
 class PlainExchange {
  public:
-  PlainExchange(TestTeam<double>& team, Way way, Fault fault)
-      : team_(&team), way_(way), fault_(fault) {}
+  PlainExchange(TestTeam<double>& team, Method method, Fault fault)
+      : team_(&team), method_(method), fault_(fault) {}
 
   void ghosts(MgShare& share, MgStep step) {
     ++steps_;
-    if (way_ == Way::fetch_faces) {
+    if (method_ == Method::fetch_faces) {
       share.compute(step, 0, share.planes(step));
       for (size_t axis = 0; axis < 3; ++axis) {
         team_->barrier();
@@ -90,20 +89,20 @@ class PlainExchange {
   }
 
   TestTeam<double>* team_;
-  Way way_;
+  Method method_;
   Fault fault_;
   size_t steps_ = 0;
 };
 
 MgResult run(NasClass problem_class, uint32_t ranks, Fault fault = Fault::none,
-             Way way = Way::fetch_faces) {
+             Method method = Method::fetch_faces) {
   const MgProblem& problem = mg_problem(problem_class);
   const MgPartition partition = MgPartition::create(problem, ranks).value();
   TestTeam<double> team(ranks, partition.shared_elements());
   std::vector<MgResult> results(ranks);
   run_as_ranks(ranks, [&](uint32_t me) {
     MgShare share(problem, partition, me, team.shared(me));
-    PlainExchange exchange(team, way, fault);
+    PlainExchange exchange(team, method, fault);
     results[me] = solve_mg(share, exchange);
   });
   for (const MgResult& result : results) EXPECT_EQ(result.norm, results[0].norm);
@@ -123,7 +122,7 @@ TEST(Mg, GivesTheReferenceNormOfClassW) { EXPECT_TRUE(run(NasClass::w, 2).verifi
 TEST(Mg, PlanesCanLeaveOneByOneInAnyOrder) {
   const double norm = run(NasClass::s, 4).norm;
   for (const uint32_t ranks : {1, 4, 8}) {
-    const MgResult result = run(NasClass::s, ranks, Fault::none, Way::send_planes);
+    const MgResult result = run(NasClass::s, ranks, Fault::none, Method::send_planes);
     EXPECT_TRUE(result.verified) << ranks;
     if (ranks == 4) {
       EXPECT_EQ(result.norm, norm);

@@ -150,8 +150,9 @@ NeighbourLists find_neighbours(std::span<const Vector> points, double side, size
     for (const size_t cell : cells) {
       for (size_t k = begin[cell]; k < begin[cell + 1]; ++k) {
         const size_t j = in_cells[k];
-        const Vector way = between(points[i], points[j], side);
-        const double square = way.x * way.x + way.y * way.y + way.z * way.z;
+        const Vector separation = between(points[i], points[j], side);
+        const double square =
+            separation.x * separation.x + separation.y * separation.y + separation.z * separation.z;
         if (j != i && square < kRadius * kRadius) lists.neighbour.push_back(j);
       }
     }

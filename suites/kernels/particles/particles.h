@@ -63,12 +63,13 @@ inline Vector between(const Vector& a, const Vector& b, double side) {
 
 /// What a particle at `b` does to one at `a`.
 inline Vector force(const Vector& a, const Vector& b, double side) {
-  const Vector way = between(a, b, side);
-  const double square = way.x * way.x + way.y * way.y + way.z * way.z;
+  const Vector separation = between(a, b, side);
+  const double square =
+      separation.x * separation.x + separation.y * separation.y + separation.z * separation.z;
   if (square >= kReach * kReach) return {};
   const double inverse = 1 / square;
   const double sixth = inverse * inverse * inverse;
-  return (48 * sixth * (sixth - 0.5) * inverse) * way;
+  return (48 * sixth * (sixth - 0.5) * inverse) * separation;
 }
 inline constexpr double kForceFlops = 30;
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include <gtest/gtest.h>
 
@@ -46,8 +45,10 @@ TEST(Particles, NeighboursAreAllWithinReach) {
     for (size_t i = first; i < points.size(); ++i) {
       std::vector<uint64_t> expected;
       for (size_t j = 0; j < points.size(); ++j) {
-        const Vector way = between(points[i], points[j], side);
-        if (j != i && std::hypot(way.x, way.y, way.z) < kReach + kSkin) expected.push_back(j);
+        const Vector separation = between(points[i], points[j], side);
+        if (j != i && std::hypot(separation.x, separation.y, separation.z) < kReach + kSkin) {
+          expected.push_back(j);
+        }
       }
       const auto begin = lists.neighbour.begin();
       ASSERT_TRUE(std::equal(expected.begin(), expected.end(),

@@ -7,7 +7,7 @@
 #include "suites/kernels/engine.h"
 #include "suites/kernels/kernels.h"
 #include "suites/kernels/matrix_choice.h"
-#include "suites/kernels/solvers/gather_ways.h"
+#include "suites/kernels/solvers/gather_variants.h"
 
 namespace stripline::suites {
 namespace {
@@ -107,7 +107,7 @@ Result<experiment::SampleSeries> run_sparse_cg(Session& session, const experimen
   constexpr WorkOfRead kEntry{.flops = 2, .bytes = 20};
   STRIPLINE_ASSIGN_OR_RETURN(
       Solver::Reads reads,
-      Solver::Reads::create(direction, own.column, gather_way_of(point), kEntry));
+      Solver::Reads::create(direction, own.column, gather_variant_of(point), kEntry));
   GatherTimes times;
   times.add_inspection(reads.inspection_s());
   std::optional<Solver> solver;

@@ -8,7 +8,7 @@
 #include "suites/kernels/engine.h"
 #include "suites/kernels/kernels.h"
 #include "suites/kernels/matrix_choice.h"
-#include "suites/kernels/solvers/gather_ways.h"
+#include "suites/kernels/solvers/gather_variants.h"
 
 namespace stripline::suites {
 namespace {
@@ -88,8 +88,8 @@ Result<experiment::SampleSeries> run_earthquake(Session& session, const experime
   }
   constexpr WorkOfRead kBlock{.flops = 24, .bytes = 36};
   std::optional<RepeatedReads<Displacement>> reads;
-  STRIPLINE_ASSIGN_OR_RETURN(
-      reads, RepeatedReads<Displacement>::create(nodes, own.column, gather_way_of(point), kBlock));
+  STRIPLINE_ASSIGN_OR_RETURN(reads, RepeatedReads<Displacement>::create(
+                                        nodes, own.column, gather_variant_of(point), kBlock));
   GatherTimes times;
   times.add_inspection(reads->inspection_s());
   std::vector<Displacement> before(now.size());

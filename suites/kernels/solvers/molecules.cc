@@ -8,7 +8,7 @@
 #include "suites/kernels/engine.h"
 #include "suites/kernels/kernels.h"
 #include "suites/kernels/particles/particles.h"
-#include "suites/kernels/solvers/gather_ways.h"
+#include "suites/kernels/solvers/gather_variants.h"
 
 namespace stripline::suites {
 namespace {
@@ -67,12 +67,12 @@ std::vector<Vector> go_alone(std::vector<Vector> at, double side, uint64_t salt,
 // The particles of a rank.
 class Molecules {
  public:
-  Molecules(const Positions& positions, double side, GatherWay way, GatherTimes& times)
+  Molecules(const Positions& positions, double side, GatherVariant variant, GatherTimes& times)
       : positions_(positions),
         own_(positions.local_span()),
         first_(own_.empty() ? positions.size() : positions.index_of(0)),
         side_(side),
-        way_(way),
+        variant_(variant),
         times_(times),
         velocity_(own_.size()),
         force_(own_.size()),
@@ -128,7 +128,7 @@ class Molecules {
     }
     constexpr WorkOfRead kNeighbour{.flops = particles::kForceFlops, .bytes = 32};
     STRIPLINE_ASSIGN_OR_RETURN(
-        reads_, RepeatedReads<Vector>::create(positions_, lists.neighbour, way_, kNeighbour));
+        reads_, RepeatedReads<Vector>::create(positions_, lists.neighbour, variant_, kNeighbour));
     times_.add_inspection(reads_->inspection_s());
     context.barrier();  // all have read
     return {};
@@ -138,7 +138,7 @@ class Molecules {
   std::span<Vector> own_;
   uint64_t first_;
   double side_;
-  GatherWay way_;
+  GatherVariant variant_;
   GatherTimes& times_;
   std::vector<Vector> velocity_;
   std::vector<Vector> force_;
@@ -168,7 +168,7 @@ Result<experiment::SampleSeries> run_molecules(Session& session, const experimen
     }
   }
   GatherTimes times;
-  Molecules molecules(positions, side, gather_way_of(point), times);
+  Molecules molecules(positions, side, gather_variant_of(point), times);
   Status went;
   KernelParts parts;
   parts.prepare = [&](uint64_t salt) { molecules.begin(by_rank, salt % kBeginnings); };

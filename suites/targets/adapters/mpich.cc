@@ -179,8 +179,7 @@ class Mpich : public Adapter {
 
   Result<Environment> loading(const std::filesystem::path& file) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_export(file));
-    const auto selection = selection_of(settings);
-    if (!selection.ok()) return selection.error();
+    STRIPLINE_RETURN_IF_ERROR(selection_of(settings));
     return knobs(settings);
   }
 

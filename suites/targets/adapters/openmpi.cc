@@ -349,8 +349,7 @@ class OpenMpi : public Adapter {
 
  private:
   static Status read_all(const std::filesystem::path& file) {
-    const auto exported = read_export(file);
-    if (!exported.ok()) return exported.error();
+    STRIPLINE_RETURN_IF_ERROR(read_export(file));
     return {};
   }
 };

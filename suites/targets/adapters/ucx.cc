@@ -87,8 +87,7 @@ class Ucx : public KnobsAdapter {
   }
 
   Result<Environment> loading(const fs::path& file) const override {
-    const auto settings = read_export(file);
-    if (!settings.ok()) return settings.error();
+    STRIPLINE_RETURN_IF_ERROR(read_export(file));
     return Environment{{kFolderVariable, file.parent_path().string()}};
   }
 

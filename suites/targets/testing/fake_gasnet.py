@@ -1,4 +1,4 @@
-#!/usr/bin/env -S python3 -S -E
+#!/usr/bin/env -S python3 -S -E -B
 """Stands for GASNet-EX 2025.8 over UDP in tests of stripline-tune: the programs pkg-config, cc and amudprun, by the name
 that it is called by. Times are made up.
 
@@ -7,10 +7,11 @@ long. FAKE_GASNET says what is wrong with it: "unread" (it ignores its variables
 "smp" (it has no conduit for UDP).
 """
 
-import json
 import os
 import random
 import sys
+
+from driver_output import point_of, show, show_series
 
 NAME = os.path.basename(sys.argv[0])
 WRONGS = os.environ.get("FAKE_GASNET", "").split()
@@ -25,10 +26,6 @@ def factor(operation):
     return 0.7 if os.environ.get("GASNET_NETWORKDEPTH") == "192" else 1.0
 
 
-def show(value):
-    print(json.dumps(value), flush=True)
-
-
 def run(path, ranks):
     if os.environ.get("GASNET_SPAWNFN") != "L" or os.environ.get("GASNET_SUPERNODE_MAXSIZE") != "1":
         sys.exit("ranks of this host do not use the network")
@@ -39,15 +36,11 @@ def run(path, ranks):
             plan[words[0]] = float(words[1])
             noise = random.Random(plan.get("seed", 0))
         elif words[0] == "cell":
-            point = {"experiment": "target." + words[1], "variant": words[6],
-                     "params": {"ranks": int(words[2]), "bytes": int(words[3]), "type": words[4], "in_place": int(words[5])}}
+            point = point_of(words, words[6])
             show({"at": point})
             if words[2] != ranks:
                 sys.exit("a cell needs another number of ranks")
-            once = factor(words[1]) * (10e-6 + int(words[3]) * 1e-9) * (1 + 0.002 * noise.random())
-            show({"point": point, "run": int(plan["run"]), "values": [once * (1 + 0.002 * noise.random()) for _ in range(5)],
-                  "timestamps_s": [float(i) for i in range(5)], "warmup_dropped": 1, "stop_reason": "max_reps",
-                  "verified": True, "note": ""})
+            show_series(point, plan["run"], factor(words[1]) * (10e-6 + int(words[3]) * 1e-9), noise)
     show({"done": True})
 
 

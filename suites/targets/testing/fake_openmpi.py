@@ -1,4 +1,4 @@
-#!/usr/bin/env -S python3 -S -E
+#!/usr/bin/env -S python3 -S -E -B
 """Stands for Open MPI 4.1.4 in tests of stripline-tune: the programs ompi_info, mpicc.openmpi and
 mpirun.openmpi, by the name that it is called by. Times are made up; what settings do to them is what
 the classic rules file means.
@@ -7,17 +7,17 @@ FAKE_OPENMPI says what is wrong with it, in words with blanks between: "unread" 
 settings), "hang" (k-nomial bcasts hang), "turns" (bcasts hang when several take turns), "abort"
 (chains of bcast abort), "wrong" (binary trees of bcast give wrong data), "slow" (a file makes halos
 and sorts slower), "new" (it is version 4.1.7), "locked" (neither the algorithm of allgatherv nor
-btl_vader_fbox_size can be set), "late" (launches take five seconds to start), "worse" (binomial trees
+btl_vader_fbox_size can be set), "late" (launches take two seconds to start), "worse" (binomial trees
 are slower than the default), "between" (so they are among 71 ranks), "rebuilt" (it is another package),
 "stays" (programs do not exit).
 """
 
-import json
 import os
 import random
-import signal
 import sys
 import time
+
+from driver_output import point_of, show, show_series
 
 WRONGS = os.environ.get("FAKE_OPENMPI", "").split()
 SITE_FILE = os.path.join(os.environ.get("FAKE_SITE", "/opt/fake/etc"), "openmpi-mca-params.conf")
@@ -62,6 +62,7 @@ def settings():
     found = {}
     files = os.environ.get("OMPI_MCA_mca_base_param_files", USUAL_FILES)
     if not files:
+        import signal  # seldom needed, and slow to load
         os.kill(os.getpid(), signal.SIGSEGV)
     if not files.endswith(SITE_FILE) and not is_ours(SITE_FILE):
         sys.exit("the site's file of parameters is left out: " + files)
@@ -93,13 +94,9 @@ def is_locked(variant):
     return "locked" in WRONGS and variant.get(LOCKED_VARIABLE, "0") != "0"
 
 
-def show(value):
-    print(json.dumps(value), flush=True)
-
-
 def run(path):
     if "late" in WRONGS:
-        time.sleep(5)
+        time.sleep(2)
     given = {name: value for name, (value, _) in settings().items()}
     variants, plan = [], {}
     for line in open(path):
@@ -114,14 +111,10 @@ def run(path):
         else:
             operation, ranks, size = words[1], int(words[2]), int(words[3])
             if "turns" in WRONGS and operation == "bcast" and len(words) > 7:
-                show({"turns": {"experiment": "target.bcast", "variant": words[6],
-                                "params": {"ranks": ranks, "bytes": size, "type": words[4],
-                                           "in_place": int(words[5])}}})
+                show({"turns": point_of(words, words[6])})
                 time.sleep(3600)
             for index in map(int, words[6:]):
-                point = {"experiment": "target." + operation, "variant": str(index),
-                         "params": {"ranks": ranks, "bytes": size, "type": words[4],
-                                    "in_place": int(words[5])}}
+                point = point_of(words, str(index))
                 if is_locked(variants[index]):
                     sys.exit("this MPI does not let the variable %s be set" % LOCKED_VARIABLE)
                 show({"at": point})
@@ -140,12 +133,7 @@ def run(path):
                 slow = "slow" in WRONGS and "OMPI_MCA_mca_base_param_files" in os.environ
                 if slow and operation in ("halo", "sort"):
                     once *= 1.5
-                once *= 1 + 0.002 * noise.random()
-                values = [] if wrong else [once * (1 + 0.002 * noise.random()) for _ in range(5)]
-                show({"point": point, "run": int(plan["run"]), "values": values,
-                      "timestamps_s": [float(i) for i in range(len(values))], "warmup_dropped": 1,
-                      "stop_reason": "max_reps", "verified": not wrong,
-                      "note": "rank 1: byte 3 is wrong" if wrong else ""})
+                show_series(point, plan["run"], once, noise, "rank 1: byte 3 is wrong" if wrong else "")
     show({"done": True})
     if "stays" in WRONGS:
         time.sleep(3600)

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S python3 -S -E
+#!/usr/bin/env -S python3 -S -E -B
 """Stands for UCX 1.13.1 below MPICH 4.0.2 and below the OpenSHMEM of Open MPI 4.1.4 in tests of stripline-tune: the
 programs ucx_info, mpichversion, mpicc.mpich, mpiexec.mpich, oshmem_info, oshcc and oshrun, by the name that it is called
 by. Times are made up; settings come from where UCX takes them.
@@ -8,10 +8,11 @@ rendezvous for every message, or no copy of any, makes everything slower. FAKE_U
 "slow" (a file of settings makes latencies of 1 KiB slower).
 """
 
-import json
 import os
 import random
 import sys
+
+from driver_output import point_of, show, show_series
 
 NAME = os.path.basename(sys.argv[0])
 WRONGS = os.environ.get("FAKE_UCX", "").split()
@@ -44,10 +45,6 @@ def factor(given):
     return 0.8 if given["UCX_RNDV_SCHEME"] == "am" else 1.0
 
 
-def show(value):
-    print(json.dumps(value), flush=True)
-
-
 def run(path):
     if os.environ.get("OMPI_MCA_spml" if NAME == "oshrun" else "MPIR_CVAR_NOLOCAL") not in ("1", "ucx"):
         sys.exit("ranks of a node do not use UCX")
@@ -59,17 +56,14 @@ def run(path):
             plan[words[0]] = float(words[1])
             noise = random.Random(plan.get("seed", 0))
         elif words[0] == "cell":
-            point = {"experiment": "target." + words[1], "variant": words[6],
-                     "params": {"ranks": int(words[2]), "bytes": int(words[3]), "type": words[4], "in_place": int(words[5])}}
+            point = point_of(words, words[6])
             show({"at": point})
             if NAME == "oshrun" and words[2] != sys.argv[sys.argv.index("-n") + 1]:
                 sys.exit("a cell needs another number of PEs")
-            once = scale * (10e-6 + int(words[3]) * 1e-9) * (1 + 0.002 * noise.random())
+            once = scale * (10e-6 + int(words[3]) * 1e-9)
             if slowed and words[1] == "latency" and words[3] == "1024":
                 once *= 2.5
-            show({"point": point, "run": int(plan["run"]), "values": [once * (1 + 0.002 * noise.random()) for _ in range(5)],
-                  "timestamps_s": [float(i) for i in range(5)], "warmup_dropped": 1, "stop_reason": "max_reps",
-                  "verified": True, "note": ""})
+            show_series(point, plan["run"], once, noise)
     show({"done": True})
 
 

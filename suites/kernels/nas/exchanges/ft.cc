@@ -85,7 +85,7 @@ class FtExchange {
     const FtTransposition& t = share.transposition();
     const size_t of_rank = t.rows_per_rank();
     const size_t pieces = std::min(pieces_ == 0 ? of_rank : pieces_, of_rank);
-    under_way_.clear();
+    in_flight_.clear();
     for (size_t plane = 0; plane < t.planes; ++plane) {
       share.columns(plane, plane + 1);
       for (size_t step = 1; step <= t.ranks; ++step) {
@@ -106,12 +106,12 @@ class FtExchange {
           if (variant_ == Variant::blocking) {
             memput(context_, place, source, count);
           } else {
-            under_way_.push_back(context_.rput(source, place, count));
+            in_flight_.push_back(context_.rput(source, place, count));
           }
         }
       }
     }
-    for (const future& put : under_way_) put.wait();
+    for (const future& put : in_flight_) put.wait();
   }
 
   // The same order, as a loop over the rows of all planes for all readers.
@@ -149,7 +149,7 @@ class FtExchange {
   global_ptr<FtComplex> landing_;
   size_t pieces_;
   team world_;
-  std::vector<future> under_way_;
+  std::vector<future> in_flight_;
   std::vector<LoopBlock<FtComplex>> blocks_;
   std::vector<Rows> rows_;
 };
