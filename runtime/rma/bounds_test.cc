@@ -1,6 +1,7 @@
 // What is out of bounds ends the job with a message that says where the call stands, what it asked
 // for and why that cannot be: counts whose bytes no number holds, ranks that do not exist, null
 // pointers, and pointers that were moved out of their segment.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -36,8 +37,9 @@ class BoundsDeathTest : public bootstrap::RanksDeathTest {
  protected:
   // Rank 0 of two does it with its own part of an array of 8, the other one's, and memory.
   using Body = std::function<void(Context&, global_ptr<int>, int*)>;
-  static void wrong(const Body& body, bool debug = false) {
-    auto options = bootstrap::group_on(bootstrap::fabrics_under_test()[1], 2);
+  static void wrong(const Body& body, bool debug = false,
+                    const bootstrap::FabricUnderTest& fabric = bootstrap::fabrics_under_test()[1]) {
+    auto options = bootstrap::group_on(fabric, 2);
     options.context.debug = debug;
     const Status ran = bootstrap::run_ranks(options, [&body](Context& context) {
       const auto array = context.new_symmetric_array<int>(8);
@@ -233,6 +235,8 @@ TEST_F(BoundsDeathTest, PrivateMemoryThatIsNull) {
        [](Context& c, auto there, int*) {
          c.rput_signal(kNothing, there, 2, there.template reinterpret<uint64_t>() + 2, 1);
        }},
+      {"rget_nbi", [](Context& c, auto there, int*) { c.rget_nbi(there, nullptr, 2); }},
+      {"rput_nbi", [](Context& c, auto there, int*) { c.rput_nbi(kNothing, there, 2); }},
       {"rput_strided",
        [](Context& c, auto there, int*) {
          const std::array<std::ptrdiff_t, 1> stride = {8};
@@ -240,9 +244,19 @@ TEST_F(BoundsDeathTest, PrivateMemoryThatIsNull) {
          rput_strided(c, kNothing, stride, there, stride, extent);
        }},
   };
+  const auto fabrics = bootstrap::fabrics_under_test();
+  const auto mapped = std::ranges::find(fabrics, "mapped", &bootstrap::FabricUnderTest::same_node);
+  ASSERT_NE(mapped, fabrics.end());
   for (const auto& [name, call] : calls) {
-    EXPECT_WRONG(wrong(call), std::string("bounds_test.cc:[0-9]+: ") + name +
-                                  " of 8 bytes with a null pointer for this rank's side");
+    const std::string message = std::string("bounds_test.cc:[0-9]+: ") + name +
+                                " of 8 bytes with a null pointer for this rank's side";
+    EXPECT_WRONG(wrong(call), message);
+    EXPECT_WRONG(wrong(call, false, *mapped), message);
+    // Its own memory, which loads and stores reach on every fabric.
+    EXPECT_WRONG(wrong([&call = call](Context& context, auto there, int* mine) {
+                   call(context, context.on_rank(there, context.rank_me()), mine);
+                 }),
+                 message);
   }
 }
 

@@ -313,7 +313,8 @@ class Context {
   void rget_nbi(global_ptr<T> source, std::remove_const_t<T>* destination, size_t count,
                 CallSite site = CallSite::current()) {
     const size_t bytes = detail::byte_count<T>(count);
-    if (const std::byte* there = reach(source.where(), source.offset(), bytes)) {
+    if (const std::byte* there = reach(source.where(), source.offset(), bytes);
+        there != nullptr && destination != nullptr) {
       std::memmove(destination, there, bytes);
       return;
     }
@@ -324,7 +325,8 @@ class Context {
   void rput_nbi(const T* source, global_ptr<T> destination, size_t count,
                 CallSite site = CallSite::current()) {
     const size_t bytes = detail::byte_count<T>(count);
-    if (std::byte* there = reach(destination.where(), destination.offset(), bytes)) {
+    if (std::byte* there = reach(destination.where(), destination.offset(), bytes);
+        there != nullptr && source != nullptr) {
       std::memmove(there, source, bytes);
       return;
     }
