@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -257,6 +258,18 @@ TEST_F(HaloDeathTest, ArraysAreThere) {
               ::testing::ExitedWithCode(2),
               "delete_symmetric_array of an array that is in use since .*halo_test.cc:[0-9]+: "
               "halo_exchange::start");
+}
+
+TEST_F(HaloDeathTest, HasNoNeighboursOnceItHasBeenMoved) {
+  EXPECT_EXIT(on_ranks(1,
+                       [](Context& context) {
+                         auto made = halo_exchange<int, 1>::create(
+                             context, {.interior = {4}, .width = {1}, .grid = {1}});
+                         const auto moved = std::move(*made);
+                         (void)made->neighbours();  // NOLINT(bugprone-use-after-move)
+                       }),
+              ::testing::ExitedWithCode(2),
+              "halo_test.cc:[0-9]+: halo_exchange::neighbours of an object that has been moved");
 }
 
 }  // namespace

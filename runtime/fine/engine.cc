@@ -336,6 +336,7 @@ void FineEngine::end_burst() {
 }
 
 void FineEngine::take(FineRead& read, std::byte* value, size_t bytes, CallSite site) {
+  if (read.box == FineRead::kMoved) detail::fail_moved_from("lazy::get", site);
   const auto inside = state_.exclusive();
   if (read.box == FineRead::kNoBox) {
     if (std::ranges::find(open_, read.region) != open_.end()) return;

@@ -553,5 +553,29 @@ TEST_F(FineRegionDeath, ValuesAreNotUsedAfterTheEndOfTheirRegionInDebugMode) {
       ::testing::ExitedWithCode(2), "lazy::get of a value whose fine_region has ended");
 }
 
+TEST_F(FineRegionDeath, ValuesThatHaveBeenMovedAreNotUsed) {
+  for (const bool debug : {false, true}) {
+    EXPECT_EXIT(
+        {
+          auto options = group_on(fabrics_under_test()[1], 2);
+          options.context.debug = debug;
+          const Status ran = bootstrap::run_ranks(options, [](Context& context) {
+            const auto mine = *context.new_symmetric_array<uint64_t>(8);
+            fine_region fine(context);
+            lazy<uint64_t> value = fine.read(context.on_rank(mine, 1 - context.rank_me()));
+            const lazy<uint64_t> moved = std::move(value);
+            EXPECT_EQ(moved.get(), 0U);
+            if (context.rank_me() == 0) {
+              static_cast<void>(value.get());  // NOLINT(bugprone-use-after-move)
+            }
+            context.barrier();
+          });
+          std::_Exit(ran.ok() ? 0 : 1);
+        },
+        ::testing::ExitedWithCode(2),
+        "fine_region_test.cc:[0-9]+: lazy::get of an object that has been moved from");
+  }
+}
+
 }  // namespace
 }  // namespace stripline

@@ -1,10 +1,13 @@
 // Products with random sparse matrices against the sums of their rows.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -308,6 +311,38 @@ TEST_F(SparseDeathTest, WritesNoMoreThanThereIsRoomFor) {
                        }),
               ::testing::ExitedWithCode(2),
               "SparseMatrix::multiply into y of 2 elements; this rank's rows have 3");
+}
+
+TEST_F(SparseDeathTest, NamesCallsOfAMatrixThatHasBeenMoved) {
+  using Matrix = SparseMatrix<double>;
+  using Array = shared_array<double>;
+  const std::vector<std::pair<const char*, std::function<void(Matrix&, const Array&)>>> calls = {
+      {"multiply",
+       [](Matrix& matrix, const Array& x) {
+         std::vector<double> y(1);
+         matrix.multiply(x, y);
+       }},
+      {"multiply",
+       [](Matrix& matrix, const Array& x) {
+         std::vector<double> y(1);
+         matrix.multiply(std::array{&x}, y);
+       }},
+      {"statistics", [](Matrix& matrix, const Array&) { (void)matrix.statistics(); }},
+  };
+  for (const auto& [name, call] : calls) {
+    EXPECT_EXIT(on_ranks(1,
+                         [&call = call](Context& context) {
+                           const auto x = Array::create(context, 10);
+                           Matrix made =
+                               *Matrix::create(*x, std::vector<size_t>{0, 1},
+                                               std::vector<uint64_t>{1}, std::vector<double>{1});
+                           const Matrix moved = std::move(made);
+                           call(made, *x);  // NOLINT(bugprone-use-after-move)
+                         }),
+                ::testing::ExitedWithCode(2),
+                std::string("sparse_matrix_test.cc:[0-9]+: SparseMatrix::") + name +
+                    " of an object that has been moved from");
+  }
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // Futures with values, what follows them, and joins.
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -96,8 +98,9 @@ void puts_and_barriers_can_be_followed(Context& context) {
   future_of<void> both = context.rput(out.data(), context.on_rank(array, next), out.size())
                              .then([&] { stored = true; })
                              .then([&] { EXPECT_TRUE(stored); });
-  both.wait();
-  EXPECT_TRUE(stored);
+  const future_of<void> same = std::move(both);
+  both.wait();  // NOLINT(bugprone-use-after-move): to move it is to copy it
+  EXPECT_TRUE(stored && same.is_ready());
   bool met = false;
   const future barrier = context.barrier_async();
   const auto after = barrier.then([&] { met = true; });
@@ -353,6 +356,33 @@ TEST_F(FutureDeathTest, ContinuationsDoNotWait) {
                  rget_async(context, there).then([&](uint64_t) { context.barrier(); }).wait();
                }),
       ::testing::ExitedWithCode(2), "barrier inside of what follows a future");
+}
+
+TEST_F(FutureDeathTest, CallsOfFuturesThatHaveBeenMovedAreNamed) {
+  using Future = future_of<uint64_t>;
+  const std::vector<std::pair<const char*, std::function<void(Future&)>>> calls = {
+      {"future_test.cc:[0-9]+: future_of::wait", [](Future& one) { one.wait(); }},
+      {"future_test.cc:[0-9]+: future_of::is_ready", [](Future& one) { (void)one.is_ready(); }},
+      {"then\\(\\) or when_all\\(\\)", [](Future& one) { one.then([](uint64_t) {}); }},
+      {"then\\(\\) or when_all\\(\\)", [](Future& one) { when_all(one, make_ready()); }},
+  };
+  for (const auto& [name, call] : calls) {
+    for (const bool is_here : {true, false}) {
+      EXPECT_EXIT(on_ranks(2,
+                           [&call = call, is_here](Context& context) {
+                             const auto array = *context.new_symmetric_array<uint64_t>(1);
+                             const rank_t owner = is_here ? context.rank_me() : 1;
+                             if (context.rank_me() == 0) {
+                               Future made = rget_async(context, context.on_rank(array, owner));
+                               const Future moved = std::move(made);
+                               call(made);  // NOLINT(bugprone-use-after-move)
+                             }
+                             context.barrier();
+                           }),
+                  ::testing::ExitedWithCode(2),
+                  std::string(name) + " of an object that has been moved from");
+    }
+  }
 }
 
 TEST_F(FutureDeathTest, AnExceptionThatNobodyAsksForEndsTheJob) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -612,6 +613,41 @@ TEST(MistakesDeathTest, EndTheJob) {
         updates.arrange(std::span<grid_cell>(static_cast<grid_cell*>(nullptr), 2), at, {1, 1, 1});
       }),
       testing::ExitedWithCode(2), "SharedUpdates::arrange of points at a null pointer");
+}
+
+TEST(MistakesDeathTest, CallsOfWhatHasBeenMovedAreNamed) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  using Updates = SharedUpdates<double, op_add>;
+  const std::vector<std::pair<const char*, std::function<void(Updates&)>>> calls = {
+      {"update", [](Updates& updates) { updates.update(0, 1); }},
+      {"update_all",
+       [](Updates& updates) {
+         updates.update_all(1, [](uint64_t k) { return std::pair(k, 1.0); });
+       }},
+      {"spread",
+       [](Updates& updates) {
+         const double patch[1] = {1};
+         updates.spread<1, 1, 1>({0, 0, 0}, patch);
+       }},
+      {"arrange",
+       [](Updates& updates) {
+         updates.arrange(std::span<grid_cell>(), [](const grid_cell& corner) { return corner; },
+                         {1, 1, 1});
+       }},
+      {"fill", [](Updates& updates) { updates.fill(1); }},
+      {"finish", [](Updates& updates) { updates.finish(); }},
+      {"state", [](Updates& updates) { (void)updates.state(); }},
+  };
+  for (const auto& [name, call] : calls) {
+    EXPECT_EXIT(thread_workers(1).run([&call = call](worker_team& team) {
+      std::vector<double> cells(60);
+      Updates made = *Updates::create(team, cells.data(), {3, 4, 5}, {.costs = typical_costs()});
+      const Updates moved = std::move(made);
+      call(made);  // NOLINT(bugprone-use-after-move)
+    }),
+                testing::ExitedWithCode(2),
+                std::string("SharedUpdates::") + name + " of an object that has been moved from");
+  }
 }
 
 TEST(MistakesDeathTest, WorkersArrangeAsManyPoints) {

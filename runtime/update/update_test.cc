@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -396,6 +399,44 @@ TEST_F(UpdateDeathTest, NamesACellThatIsNotThere) {
                        }),
               ::testing::ExitedWithCode(kExitUsage),
               "UpdateEpoch::update of 8 bytes.*aligned to 8 bytes");
+}
+
+TEST_F(UpdateDeathTest, NamesCallsOfAnEpochThatHasBeenMoved) {
+  using Epoch = UpdateEpoch<uint64_t, op_add>;
+  using Cell = global_ptr<uint64_t>;
+  const std::vector<std::pair<const char*, std::function<void(Epoch&, Cell)>>> calls = {
+      {"update", [](Epoch& epoch, Cell cell) { epoch.update(cell, 1); }},
+      {"update_run",
+       [](Epoch& epoch, Cell cell) { epoch.update_run(cell, std::array<uint64_t, 1>{1}); }},
+      {"fetch", [](Epoch& epoch, Cell cell) { epoch.fetch(cell, 1, nullptr); }},
+      {"fetch_async", [](Epoch& epoch, Cell cell) { epoch.fetch_async(cell, 1); }},
+      {"flush", [](Epoch& epoch, Cell) { epoch.flush(); }},
+      {"statistics", [](Epoch& epoch, Cell) { std::ignore = epoch.statistics(); }},
+      {"in_use", [](Epoch& epoch, Cell) { std::ignore = epoch.in_use(); }},
+  };
+  for (const auto& [name, call] : calls) {
+    EXPECT_EXIT(on_ranks(1,
+                         [&call = call](Context& context) {
+                           const auto cell = *context.new_symmetric_array<uint64_t>(1);
+                           Epoch made(context);
+                           const Epoch moved = std::move(made);
+                           call(made, cell);  // NOLINT(bugprone-use-after-move)
+                         }),
+                ::testing::ExitedWithCode(kExitUsage),
+                std::string("update_test.cc:[0-9]+: UpdateEpoch::") + name +
+                    " of an object that has been moved from");
+  }
+  // By what was made before, as soon as it needs the epoch.
+  EXPECT_EXIT(on_ranks(1,
+                       [](Context& context) {
+                         const auto array = shared_array<uint64_t>::create(context, 4);
+                         Epoch made(context);
+                         const auto cells = made.into(*array);
+                         const Epoch moved = std::move(made);
+                         for (int i = 0; i < 1 << 20; ++i) cells.update(0, 1);
+                       }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "update_test.cc:[0-9]+: UpdateEpoch::update of an object that has been moved from");
 }
 
 TEST_F(UpdateDeathTest, NamesOperatorsThatDiffer) {

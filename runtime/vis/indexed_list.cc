@@ -17,6 +17,18 @@ indexed_list::indexed_list(std::vector<uint32_t> numbers)
   }
 }
 
+indexed_list::indexed_list(indexed_list&& other) noexcept { *this = std::move(other); }
+
+// A list without numbers is one in order, unless it has no size either.
+indexed_list& indexed_list::operator=(indexed_list&& other) noexcept {
+  numbers_ = std::exchange(other.numbers_, {});
+  size_ = std::exchange(other.size_, size_t{0});
+  smallest_ = std::exchange(other.smallest_, uint64_t{0});
+  largest_ = std::exchange(other.largest_, uint64_t{0});
+  runs_ = std::exchange(other.runs_, size_t{0});
+  return *this;
+}
+
 indexed_list indexed_list::in_order(size_t count) {
   indexed_list list;
   list.size_ = count;

@@ -2,6 +2,7 @@
 #include <array>
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -27,6 +28,19 @@ TEST(IndexedList, KnowsItsRuns) {
   EXPECT_EQ(all.size(), 5U);
   EXPECT_EQ(all.largest(), 4U);
   EXPECT_EQ(all.runs(), 1U);
+}
+
+// Not one in order of as many elements, which has no numbers either.
+TEST(IndexedList, IsEmptyOnceItHasBeenMoved) {
+  indexed_list made(std::vector<uint32_t>{4, 2});
+  indexed_list moved = std::move(made);
+  EXPECT_TRUE(made.empty());  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(made.runs(), 0U);
+  EXPECT_EQ(moved.size(), 2U);
+  EXPECT_EQ(moved.numbers().front(), 4U);
+  made = std::move(moved);
+  EXPECT_TRUE(moved.empty());  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(made.largest(), 4U);
 }
 
 class Indexed : public bootstrap::RanksTest {};

@@ -1,15 +1,22 @@
-// Calls of objects of gather_plan.h, cached_gather.h, halo.h, wavefront.h, lock.h and update.h that
-// have been moved.
+// Calls of objects of gather_plan.h, cached_gather.h, sparse_matrix.h, halo.h, wavefront.h, lock.h,
+// update.h, shared_updates.h and future.h that have been moved.
+#include <array>
+#include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <stripline/cached_gather.h>
+#include <stripline/future.h>
 #include <stripline/gather_plan.h>
 #include <stripline/halo.h>
 #include <stripline/lock.h>
+#include <stripline/shared_updates.h>
+#include <stripline/sparse_matrix.h>
 #include <stripline/update.h>
 #include <stripline/wavefront.h>
+#include <stripline/worker_team.h>
 
 #include "tests/edges/edges.h"
 
@@ -76,6 +83,42 @@ void add_moved_calls(std::vector<Call>& calls) {
       epoch.end();
     });
   });
+  add("update.h", "UpdateEpoch", [](Trial& t) {
+    UpdateEpoch<uint64_t, op_add> made(t.context);
+    use_moved(t, made, [&t](auto& epoch) {
+      epoch.update(t.context.on_rank(t.array, t.other), 0);
+      epoch.end();
+    });
+  });
+  add("sparse_matrix.h", "SparseMatrix", [](Trial& t) {
+    auto made =
+        SparseMatrix<uint64_t>::create(t.elements, std::vector<size_t>{0, 2},
+                                       std::vector<uint64_t>{1, 2}, std::vector<uint64_t>{1, 1});
+    if (!made.ok()) return t.refused(made.error());
+    use_moved(t, *made, [&t](auto& matrix) {
+      std::array<uint64_t, 1> y{};
+      matrix.multiply(t.elements, y);
+      t.right(y[0] == Trial::first(0, 1) + Trial::first(0, 2));
+    });
+  });
+  calls.push_back({"shared_updates.h", "SharedUpdates", false, {option}, [](Trial& t) {
+                     thread_workers(1).run([&t](worker_team& team) {
+                       std::array<uint64_t, 4> cells{};
+                       auto made = SharedUpdates<uint64_t, op_add>::create(
+                           team, std::span<uint64_t>(cells));
+                       t.right(made.ok());
+                       use_moved(t, *made, [&](auto& updates) {
+                         updates.update(1, 2);
+                         updates.finish();
+                         t.right(cells[1] == 2);
+                       });
+                     });
+                   }});
+  calls.push_back(
+      {"future.h", "future_of", false, {option}, [](Trial& t) {
+         auto made = rget_async(t.context, t.context.on_rank(t.array, t.other));
+         use_moved(t, made, [&t](auto& there) { t.right(there.wait() == Trial::first(t.other)); });
+       }});
   // Both may be used: the one that was moved from keeps nothing.
   calls.push_back({"cached_gather.h", "CachedGather", true, {}, [](Trial& t) {
                      const std::vector<uint64_t> index = {3};

@@ -61,10 +61,11 @@ namespace detail {
 /// What a lazy value waits for.
 struct FineRead {
   static constexpr uint32_t kNoBox = UINT32_MAX;
-  Context* context = nullptr;  ///< null: nothing, the value is here
-  uint32_t box = kNoBox;       ///< where it will be; kNoBox: the value is here, and is checked
-  uint32_t region = 0;         ///< that has made it
-  uint64_t offset = 0;         ///< in its rank's segment
+  static constexpr uint32_t kMoved = kNoBox - 1;  ///< another lazy value waits for it
+  Context* context = nullptr;                     ///< null: nothing, the value is here
+  uint32_t box = kNoBox;  ///< where it will be; kNoBox: the value is here, and is checked
+  uint32_t region = 0;    ///< that has made it
+  uint64_t offset = 0;    ///< in its rank's segment
 };
 
 /// A region that has begun.
@@ -99,9 +100,12 @@ class lazy {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  /// `other` is nothing from then on, and may only be dropped.
-  lazy(lazy&& other) noexcept
-      : value_(other.value_), read_(std::exchange(other.read_, detail::FineRead())) {}
+  /// `other` is nothing from then on, and may only be dropped: to use it ends the process, unless
+  /// the value was here already.
+  lazy(lazy&& other) noexcept : value_(other.value_), read_(other.read_) {
+    if (other.read_.context != nullptr) [[unlikely]]
+      other.read_.box = detail::FineRead::kMoved;
+  }
   /// Exchanges what the two hold.
   lazy& operator=(lazy&& other) noexcept {
     std::swap(value_, other.value_);
@@ -111,7 +115,7 @@ class lazy {
   lazy(const lazy&) = delete;
   lazy& operator=(const lazy&) = delete;
   ~lazy() {
-    if (read_.context != nullptr) [[unlikely]]
+    if (read_.context != nullptr && read_.box != detail::FineRead::kMoved) [[unlikely]]
       detail::drop_fine_read(read_);
   }
 

@@ -151,7 +151,8 @@ struct FutureAccess;
 }  // namespace detail
 
 /// Completion of an operation that has a result. A value; copies share one result; may be dropped,
-/// the operation completes all the same.
+/// the operation completes all the same. Moves: calls of the other one, and joins of it, end the
+/// process.
 template <typename T>
 class future_of {
   static_assert(std::is_same_v<T, std::decay_t<T>>, "a future has a value, not a reference");
@@ -161,13 +162,32 @@ class future_of {
 
   /// Ready with this value.
   explicit future_of(T value) : value_(std::move(value)) {}
+  future_of(const future_of&) = default;             ///< shares the result
+  future_of& operator=(const future_of&) = default;  ///< shares the result
+  /// Moves: the other one has no result any more, neither now nor later.
+  future_of(future_of&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
+      : value_(std::move(other.value_)), state_(std::move(other.state_)) {
+    other.value_.reset();
+  }
+  /// Moves, likewise.
+  future_of& operator=(future_of&& other) noexcept(std::is_nothrow_move_assignable_v<T>) {
+    value_ = std::move(other.value_);
+    state_ = std::move(other.state_);
+    other.value_.reset();
+    return *this;
+  }
 
   /// True if the result is here. Makes progress once if not.
-  bool is_ready() const { return value_.has_value() || state_->is_ready(); }
+  bool is_ready(CallSite site = CallSite::current()) const {
+    if (value_.has_value()) return true;
+    check_whole("future_of::is_ready", site);
+    return state_->is_ready();
+  }
   /// Returns the result when it is here. Makes progress meanwhile. Throws what a continuation or an
   /// RPC has thrown instead.
   const T& wait(CallSite site = CallSite::current()) const& {
     if (value_.has_value()) return *value_;
+    check_whole("future_of::wait", site);
     state_->wait(site);
     return *state_->value;
   }
@@ -183,11 +203,16 @@ class future_of {
  private:
   friend struct detail::FutureAccess;
   explicit future_of(std::shared_ptr<detail::ValueState<T>> state) : state_(std::move(state)) {}
+  // A future whose value is not here waits for a state, unless it has been moved from.
+  void check_whole(const char* call, CallSite site) const {
+    if (state_ == nullptr) [[unlikely]]
+      detail::fail_moved_from(call, site);
+  }
   std::optional<T> value_;
   std::shared_ptr<detail::ValueState<T>> state_;  // null: value_ is there
 };
 
-/// The future of what has no value: ready, and no more.
+/// The future of what has no value: ready, and no more. To move it is to copy it.
 template <>
 class future_of<void> {
  public:
@@ -196,6 +221,16 @@ class future_of<void> {
   future_of() = default;  ///< ready
   /// The same as this operation.
   future_of(const future& operation) : operation_(operation) {}  // NOLINT(*-explicit-*)
+  future_of(const future_of&) = default;                         ///< stands for the same
+  future_of& operator=(const future_of&) = default;              ///< stands for the same
+  /// Copies, as the other one still stands for the same.
+  future_of(future_of&& other) noexcept : operation_(other.operation_), state_(other.state_) {}
+  /// Copies, likewise.
+  future_of& operator=(future_of&& other) noexcept {
+    operation_ = other.operation_;
+    state_ = other.state_;
+    return *this;
+  }
 
   /// True if it is complete. Makes progress once if not.
   bool is_ready() const { return state_ != nullptr ? state_->is_ready() : operation_.is_ready(); }
@@ -233,6 +268,8 @@ struct FutureAccess {
     if constexpr (std::is_void_v<T>) {
       return FutureState::settled(one.operation_);
     } else {
+      if (!one.value_.has_value()) [[unlikely]]
+        one.check_whole("then() or when_all()", {});
       return true;
     }
   }
