@@ -378,6 +378,50 @@ TEST_F(GatherDeathTest, RefusesArraysThatWereNotMade) {
   });
 }
 
+TEST_F(GatherDeathTest, ReadsNoValuesThatItHasNot) {
+  using Plan = GatherPlan<int>;
+  const auto refused = [](const char* message, const auto& read, bool gathers = true) {
+    EXPECT_EXIT(on_ranks(2,
+                         [&](Context& context) {
+                           const auto x = shared_array<int, cyclic>::create(context, 4);
+                           auto plan = Plan::create(*x, std::vector<uint64_t>{0, 1, 2});
+                           if (gathers) plan->start(*x);
+                           plan->wait();
+                           if (context.rank_me() == 0) read(*plan);
+                           context.barrier();
+                         }),
+                ::testing::ExitedWithCode(2), message);
+  };
+  refused("GatherPlan::operator.. of entry 3, but the index has 3, counted from 0",
+          [](Plan& plan) { (void)plan[3]; });
+  refused("GatherPlan::value of entry 3, but the index has 3",
+          [](Plan& plan) { (void)plan.value(0, 3); });
+  refused("GatherPlan::value of array 1, but the plan was made for 1",
+          [](Plan& plan) { (void)plan.value(1, 0); });
+  refused(
+      "GatherPlan::operator.. before anything was gathered", [](Plan& plan) { (void)plan[0]; },
+      false);
+  const auto moved = [&](const char* name, const auto& call) {
+    refused((std::string(name) + " of an object that has been moved from").c_str(),
+            [&](auto& plan) {
+              const auto other = std::move(plan);
+              call(plan);  // NOLINT(bugprone-use-after-move)
+            });
+  };
+  moved("GatherPlan::operator..", [](Plan& plan) { (void)plan[0]; });
+  moved("GatherPlan::value", [](Plan& plan) { (void)plan.value(0, 0); });
+  moved("GatherPlan::size", [](Plan& plan) { (void)plan.size(); });
+  moved("GatherPlan::statistics", [](Plan& plan) { (void)plan.statistics(); });
+}
+
+TEST_F(GatherDeathTest, CachedOnesReadNothingBeforeAGather) {
+  EXPECT_EXIT((void)CachedGather<int>()[0], ::testing::ExitedWithCode(2),
+              "CachedGather::operator.. of a CachedGather that has gathered nothing");
+  EXPECT_EXIT((void)CachedGather<int>().statistics(), ::testing::ExitedWithCode(2),
+              "gather_plan_test.cc:[0-9]+: CachedGather::statistics of a CachedGather that has "
+              "gathered nothing");
+}
+
 TEST_F(GatherDeathTest, RefusesMethodsThatDoNotExist) {
   EXPECT_EXIT(on_ranks(2,
                        [](Context& context) {

@@ -57,6 +57,11 @@ Status check(const std::byte* cells, const grid_extent& shape, const SharedUpdat
   }
   if (!options.force) return Status();
   const SharedStrategy strategy = *options.force;
+  if (strategy > SharedStrategy::boxes) {
+    return refuse(
+        "with SharedUpdatesOptions::force = " + std::to_string(static_cast<int>(strategy)) +
+        ", which is not a valid SharedStrategy");
+  }
   const std::string name(plan::to_string(strategy));
   if (strategy == SharedStrategy::atomic && !operations.has_atomic) {
     return refuse("cannot be atomic: cells are of a type without atomic operations; take locked");

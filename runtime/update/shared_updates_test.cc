@@ -552,6 +552,9 @@ TEST(Options, AreRefusedWithAReason) {
               std::string::npos);
     EXPECT_NE(message({.force = SharedStrategy::hybrid, .hot = {990, 11}}).find("`hot`"),
               std::string::npos);
+    EXPECT_EQ(message({.force = static_cast<SharedStrategy>(17)}),
+              "shared updates with SharedUpdatesOptions::force = 17, which is not a valid "
+              "SharedStrategy");
     EXPECT_NE(message({.box = {3, 4, 4}}).find("powers of two"), std::string::npos);
     EXPECT_NE((SharedUpdates<uint32_t, op_add>::create(team, std::span<uint32_t>())
                    .error()

@@ -2,6 +2,7 @@
 // nest.h, nest_template.h and wavefront.h.
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -143,6 +144,17 @@ void add_gathers(std::vector<Call>& calls) {
                      }
                      made->wait();
                      t.right((*made)[0] == Trial::first(0, 1) && t.kind(0) != Kind::nonsense);
+                   }});
+  // The entry of the index whose value is read.
+  calls.push_back({"gather_plan.h", "GatherPlan", true, {element}, [](Trial& t) {
+                     std::vector<uint64_t> index(Trial::kElements);
+                     std::iota(index.begin(), index.end(), uint64_t{0});
+                     auto made = GatherPlan<uint64_t>::create(t.elements, index);
+                     if (!made.ok()) return t.refused(made.error());
+                     made->start(t.elements);
+                     made->wait();
+                     t.right((*made)[t.element(0)] == Trial::first(0, t.element(0)));
+                     t.right(made->value(0, t.element(0)) == Trial::first(0, t.element(0)));
                    }});
   calls.push_back({"cached_gather.h", "GatherPlan", true, {element}, [](Trial& t) {
                      CachedGather<uint64_t> kept;

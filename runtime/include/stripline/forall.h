@@ -109,7 +109,8 @@ struct iterations {
   uint64_t count = 0;  ///< how many there are
 };
 
-/// The iterations of rank `me` of `ranks`; O(log ranks).
+/// The iterations of rank `me` of `ranks`; O(log ranks). There is at least one rank, which is not
+/// checked.
 iterations iterations_of(const index_range& loop, const affine_affinity& affinity, rank_t ranks,
                          rank_t me);
 

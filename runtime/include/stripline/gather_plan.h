@@ -209,7 +209,7 @@ template <typename Range>
 concept array_pointers = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
     std::is_pointer_v<std::ranges::range_value_t<Range>>;
 
-/// The values that one entry of an index has in several arrays.
+/// The values that one entry of an index has in several arrays; numbers of arrays are not checked.
 template <typename T>
 class gathered_values {
  public:
@@ -227,9 +227,9 @@ class gathered_values {
 };
 
 /// The elements that this rank reads of arrays of one shape, to be gathered again and again. Moves:
-/// start() and wait() of the other one end the process. Used by the rank's thread that
-/// communicates. Goes before the Context, on all ranks in the same order, and waits there for those
-/// that read this rank's elements.
+/// calls of the other one end the process. Used by the rank's thread that communicates. Goes before
+/// the Context, on all ranks in the same order, and waits there for those that read this rank's
+/// elements.
 template <typename T>
 class GatherPlan {
   static_assert(std::is_trivially_copyable_v<T>, "what is gathered is trivially copyable");
@@ -284,6 +284,27 @@ class GatherPlan {
     auto core = detail::GatherCore::create(x.context(), request, options, site);
     if (!core.ok()) return core.error();
     return GatherPlan(std::move(*core));
+  }
+
+  /// Moves: the other one is of no use any more.
+  GatherPlan(GatherPlan&& other) noexcept
+      : own_elements_(other.own_elements_),
+        step_(other.step_),
+        own_(std::move(other.own_)),
+        first_(other.first_),
+        received_(other.received_),
+        numbers_(std::exchange(other.numbers_, {})),
+        core_(std::move(other.core_)) {}
+  /// Moves, likewise. The plan that was here ends.
+  GatherPlan& operator=(GatherPlan&& other) noexcept {
+    own_elements_ = other.own_elements_;
+    step_ = other.step_;
+    own_ = std::move(other.own_);
+    first_ = other.first_;
+    received_ = other.received_;
+    numbers_ = std::exchange(other.numbers_, {});
+    core_ = std::move(other.core_);
+    return *this;
   }
 
   // --- all at once ------------------------------------------------------------------------------
@@ -354,22 +375,33 @@ class GatherPlan {
     core_->wait(site);
   }
   /// x[index[i]], between wait() and the next start(); this rank's own elements are read where they
-  /// lie. If there are several arrays, the first one's.
+  /// lie. If there are several arrays, the first one's. Ends the job if the index has no entry `i`,
+  /// or nothing has been gathered.
   const T& operator[](size_t i) const {
-    const uint32_t number = core_->numbers()[i];
+    if (i >= numbers_.size()) [[unlikely]]
+      fail_value("GatherPlan::operator[]", 0, i);
+    const uint32_t number = numbers_[i];
     return number < own_elements_ ? first_[number] : received_[(number - own_elements_) * step_];
   }
-  /// xs[vector][index[i]], likewise. Neither number is checked.
+  /// xs[vector][index[i]], likewise. Ends the job if there is no such array, too.
   const T& value(size_t vector, size_t i) const {
-    const uint32_t number = core_->numbers()[i];
+    if (i >= numbers_.size() || vector >= step_) [[unlikely]]
+      fail_value("GatherPlan::value", vector, i);
+    const uint32_t number = numbers_[i];
     if (number < own_elements_) return reinterpret_cast<const T*>(own_[vector])[number];
     return received_[(number - own_elements_) * step_ + vector];
   }
   /// The entries of the index.
-  size_t size() const { return core_->numbers().size(); }
+  size_t size(CallSite site = CallSite::current()) const {
+    check_whole("GatherPlan::size", site);
+    return core_->numbers().size();
+  }
 
   /// What it has counted so far.
-  const GatherStatistics& statistics() const { return core_->statistics(); }
+  const GatherStatistics& statistics(CallSite site = CallSite::current()) const {
+    check_whole("GatherPlan::statistics", site);
+    return core_->statistics();
+  }
 
   /// For what is built upon gathers.
   detail::GatherCore& core() { return *core_; }
@@ -384,6 +416,17 @@ class GatherPlan {
     if (core_ == nullptr) [[unlikely]]
       detail::fail_moved_from(call, site);
   }
+  [[noreturn, gnu::cold]] void fail_value(const char* call, size_t vector, size_t i) const {
+    check_whole(call, {});
+    const size_t entries = core_->numbers().size();
+    core_->refuse(call, {},
+                  i >= entries ? "of entry " + std::to_string(i) + ", but the index has " +
+                                     std::to_string(entries) + ", counted from 0"
+                  : vector >= step_
+                      ? "of array " + std::to_string(vector) + ", but the plan was made for " +
+                            std::to_string(step_) + ", counted from 0"
+                      : "before anything was gathered; start() and wait() come first");
+  }
   template <typename Layout, typename Ranks>
   void take(size_t vector, const shared_array<T, Layout, Ranks>& x, CallSite site) {
     x.check_made("GatherPlan::start", site);
@@ -394,6 +437,7 @@ class GatherPlan {
     core_->start(own_, site);
     first_ = reinterpret_cast<const T*>(own_.front());
     received_ = reinterpret_cast<const T*>(core_->received());
+    numbers_ = core_->numbers();
   }
 
   template <typename Visit>
@@ -414,6 +458,8 @@ class GatherPlan {
   std::vector<const std::byte*> own_;  // this rank's elements of each array
   const T* first_ = nullptr;           // the first one's
   const T* received_ = nullptr;
+  // For each entry of the index; none before the first gather.
+  std::span<const uint32_t> numbers_;
   std::unique_ptr<detail::GatherCore> core_;
 };
 

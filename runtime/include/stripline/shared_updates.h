@@ -145,9 +145,9 @@ requires(update_operator<Op, T>) class SharedUpdates {
 
  public:
   /// Collective, with the same shape and options. `cells` is where this worker reaches them: the
-  /// same memory for all, aligned as T is. Errors: invalid_argument for options that contradict
-  /// the operator, a null pointer, or a shape without cells or with more than memory has;
-  /// resource_exhausted; the same on all workers.
+  /// same memory for all, aligned as T is. Errors: invalid_argument for options that are not valid
+  /// or contradict the operator, a null pointer, or a shape without cells or with more than memory
+  /// has; resource_exhausted; the same on all workers.
   static Result<SharedUpdates> create(worker_team& team, T* cells, const grid_extent& shape,
                                       const SharedUpdatesOptions& options = {},
                                       CallSite site = CallSite::current()) {
