@@ -439,6 +439,32 @@ TEST_F(UpdateDeathTest, NamesCallsOfAnEpochThatHasBeenMoved) {
               "update_test.cc:[0-9]+: UpdateEpoch::update of an object that has been moved from");
 }
 
+// Debug mode finds the first of them (update_debug_test.cc).
+TEST_F(UpdateDeathTest, NamesUpdatesInHandlersThatFillABuffer) {
+  using Epoch = UpdateEpoch<uint64_t, op_add>;
+  using Cell = global_ptr<uint64_t>;
+  const auto in_handler = [](rank_t owner, const std::function<void(Epoch&, Cell)>& body) {
+    on_ranks(2, [&](Context& context) {
+      const auto cell = *context.new_symmetric_array<uint64_t>(1);
+      Epoch epoch(context, {.mode = UpdateMode::log});
+      const uint32_t handler = context.register_am(
+          [&](rank_t, std::span<const std::byte>) { body(epoch, context.on_rank(cell, owner)); });
+      if (context.rank_me() == 0) context.am_send(1, handler, {});
+      context.am_quiesce();
+    });
+  };
+  const auto many = [](Epoch& epoch, Cell cell) {
+    for (int i = 0; i < 1 << 20; ++i) epoch.update(cell, 1);
+  };
+  for (const rank_t owner : {0U, 1U}) {
+    EXPECT_EXIT(in_handler(owner, many), ::testing::ExitedWithCode(kExitUsage),
+                "UpdateEpoch::update inside an active message handler");
+  }
+  EXPECT_EXIT(in_handler(0, [](Epoch& epoch, Cell cell) { epoch.fetch_async(cell, 1); }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "UpdateEpoch::fetch inside an active message handler");
+}
+
 TEST_F(UpdateDeathTest, NamesOperatorsThatDiffer) {
   EXPECT_EXIT(on_ranks(2,
                        [](Context& context) {

@@ -23,9 +23,12 @@
 // not ordered with those of this one. Between two ends an epoch may be used for any number of
 // updates. docs/memory-model.md says it in its own terms.
 //
-// A handler of active messages makes no updates; debug mode finds the first, other runs what fills
-// a buffer. One thread at a time, as all calls of a Context; with a progress thread the operator
-// runs there, too. An operator that throws where it updates cells for others ends the job.
+// Handlers of active messages, and what follows futures, make no updates. To ask for that at each
+// update would take as long as the update: debug mode finds the first one, other runs the one with
+// which a buffer is full, or as many updates have been made at once, and those before it are
+// carried out as others are. Fetches there are always found. One thread at a time, as all calls of
+// a Context; with a progress thread the operator runs there, too. An operator that throws where it
+// updates cells for others ends the job.
 #pragma once
 
 #include <algorithm>
