@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include "agent/samples_line.h"
@@ -334,16 +333,12 @@ void AssignmentRunner::on_time(double now_s) {
   }
   if (deadline_s_ && now_s >= *deadline_s_) {
     deadline_s_.reset();
-    std::string message = "the run on nodes/" + node_ + " was not over " +
-                          exact_seconds_text(work_.deadline_s) + " after its start; ";
-    const auto point = watch_ ? watch_->point() : std::nullopt;
-    const double taken_s = watch_ ? watch_->taken_s(now_s) : 0;
-    // More time would not have helped much where one point took most of it.
-    message += point && taken_s > work_.deadline_s / 2
-                   ? experiment::point_key(*point) + " alone had taken " +
-                         exact_seconds_text(std::round(taken_s)) + "; leave it out"
-                   : "measure fewer points or give it more time";
-    if (phase_ == Phase::joining) {
+    std::string message;
+    if (watch_) {
+      message = "the run on nodes/" + node_ + " was not over " +
+                exact_seconds_text(work_.deadline_s) + " after its start; " +
+                watch_->advice(now_s, work_.deadline_s);
+    } else {
       std::vector<uint32_t> missing;
       for (const auto& [rank, state] : ranks_) {
         if (!state.joined) missing.push_back(rank);

@@ -25,18 +25,25 @@ PointWatch::PointWatch(const Assignment& assignment, std::string place, double n
       place_(std::move(place)),
       since_s_(now_s),
       seen_s_(now_s),
-      told_s_(now_s) {}
+      reported_s_(now_s) {}
 
 std::optional<Point> PointWatch::point_at(uint64_t begun) const {
   if (begun == 0 || begun > order_.size()) return std::nullopt;
   return order_[begun - 1];
 }
 
+std::string PointWatch::advice(double now_s, double limit_s) const {
+  const auto point = point_at(begun_);
+  if (!point || taken_s(now_s) <= limit_s / 2) return "measure fewer points or give it more time";
+  return point_key(*point) + " alone had taken " + exact_seconds_text(std::round(taken_s(now_s))) +
+         "; leave it out";
+}
+
 // The ranks take the points together: the one that is furthest behind says where they are.
 PointNews PointWatch::look(double now_s, std::span<const Sight> sights) {
   if (const double unseen_s = now_s - seen_s_ - kMostUnseen_s; unseen_s > 0) {
     since_s_ += unseen_s;
-    told_s_ += unseen_s;
+    reported_s_ += unseen_s;
     if (stopped_since_s_) *stopped_since_s_ += unseen_s;
   }
   uint64_t behind = UINT64_MAX;
@@ -49,7 +56,7 @@ PointNews PointWatch::look(double now_s, std::span<const Sight> sights) {
     // One look alone says nothing of how long a point took.
     if (seen_s_ > since_s_) slowest_s_ = std::max(slowest_s_, now_s - since_s_);
     begun_ = behind;
-    since_s_ = told_s_ = now_s;
+    since_s_ = reported_s_ = now_s;
   }
   seen_s_ = now_s;
   if (stopped.empty()) {
@@ -61,9 +68,9 @@ PointNews PointWatch::look(double now_s, std::span<const Sight> sights) {
 }
 
 PointNews PointWatch::judge_point(double now_s) {
-  const bool silent = now_s - told_s_ >= kSilence_s;
+  const bool silent = now_s - reported_s_ >= kSilence_s;
   if (!silent && taken_s(now_s) < kLeastPoint_s) return {};
-  const auto slow = point();
+  const auto slow = point_at(begun_);
   if (!slow) return {};
   const double limit_s = std::max(kLeastPoint_s, kSlowestPoints * slowest_s_);
   const std::string taken =
@@ -74,7 +81,7 @@ PointNews PointWatch::judge_point(double now_s) {
             slow->experiment};
   }
   if (!silent) return {};
-  told_s_ = now_s;
+  reported_s_ = now_s;
   return {taken + "; it is given up after " + limit};
 }
 

@@ -1,5 +1,5 @@
-// Which point the ranks of a run are at, as looks at them now and then tell, and when one takes so
-// long that the run is ended because of it. Pure: the caller passes the time in seconds.
+// Follows the ranks of a run from point to point by looks at them now and then, and decides when a
+// point takes too long for the run to go on. Pure: the caller passes the time in seconds.
 #pragma once
 
 #include <cstdint>
@@ -40,11 +40,12 @@ class PointWatch {
   /// The point with this number, from 1 on, among those that ranks take; nullopt if there is none.
   std::optional<Point> point_at(uint64_t begun) const;
 
-  /// The point of the rank that was furthest behind at the last look, and how long it has taken.
-  std::optional<Point> point() const { return point_at(begun_); }
-  double taken_s(double now_s) const { return now_s - since_s_; }
+  /// What to do about a run that was not over after `limit_s`: more time would not help much where
+  /// one point took most of it.
+  std::string advice(double now_s, double limit_s) const;
 
  private:
+  double taken_s(double now_s) const { return now_s - since_s_; }
   PointNews judge_point(double now_s);
   PointNews judge_stopped(double now_s, const std::string& ranks) const;
 
@@ -53,7 +54,7 @@ class PointWatch {
   uint64_t begun_ = 0;                     // by the rank that is furthest behind
   double since_s_;                         // it was first seen there
   double seen_s_;                          // and last
-  double told_s_;                          // when it was last said that it takes long
+  double reported_s_;                      // when it was last said that it takes long
   double slowest_s_ = 0;                   // of the points before
   std::optional<double> stopped_since_s_;  // all looks since then saw a stopped process
 };

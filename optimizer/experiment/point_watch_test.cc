@@ -61,6 +61,8 @@ TEST(PointWatch, TheRankThatIsFurthestBehindCountsAndTimeInWhichNobodyLookedDoes
             point_key(*watch.point_at(1)) + " has taken 27 s; it is given up after 30 s");
   EXPECT_TRUE(look_until(watch, now_s, 3620, kFirstPoint).ends_run);
   EXPECT_LT(now_s, 3610);
+  EXPECT_NE(watch.advice(now_s, 60).find("micro.latency/get?bytes="), std::string::npos);
+  EXPECT_EQ(watch.advice(now_s, 3600), "measure fewer points or give it more time");
 }
 
 }  // namespace

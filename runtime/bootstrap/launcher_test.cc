@@ -258,7 +258,7 @@ TEST(Job, KilledRankExplainsItsPeersFailure) {
   EXPECT_EQ(outcome.message, "rank 1 on here was killed by signal 9 (SIGKILL)");
 }
 
-// Workers say which point they are at; that of the rank that explains the end is told.
+// Workers record which point they are at; the outcome has that of the rank that explains the end.
 TEST(Job, TellsWhichPointsWorkersHaveBegun) {
   JobOptions job;
   job.launch = scripted(2, R"(printf "\00$((STRIPLINE_RANK + 3))\0\0\0\0\0\0\0" >&5
