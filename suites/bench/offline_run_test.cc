@@ -39,7 +39,9 @@ TEST(OfflineRun, APlanThatNamesFilesOfTheHostIsNotCarriedOut) {
     // The one who measures it refuses it, too, before anything is started.
     OfflineGroup group;
     group.worker = "/nonexistent/worker";
-    EXPECT_EQ(measure_offline(group, assignment, 1).error().message(), checked.error().message());
+    std::string failed_at;
+    EXPECT_EQ(measure_offline(group, {assignment, {}, 1, {}}, failed_at).error().message(),
+              checked.error().message());
   }
 }
 
