@@ -502,6 +502,14 @@ async function drive(page) {
   assert.match(readFileSync(await table.path(), "utf8"), /^parameter,value,low,high,unit/);
   await page.click("#network >> text=Table");
   await page.waitForSelector("#network table");
+  // What ran on the fleet, by key and as a table.
+  await go(page, "#/fleet?hours=168");
+  await page.waitForSelector("#history svg.picture");
+  await page.focus("#history svg.picture");
+  await page.keyboard.press("ArrowDown");
+  assert.match(await page.textContent("#history output"), /^\S+, .*\d\d:\d\d:\d\d/);
+  await page.click("#history >> text=Table");
+  await page.waitForSelector("#history table");
   // Filters of the fleet; a state without nodes is named as such.
   await go(page, "#/fleet");
   await page.fill("input[type=search]", "no node is called this");

@@ -13,6 +13,7 @@
 #include "dashboards/bundle.h"
 #include "optimizer/experiment/json.h"
 #include "server/clock.h"
+#include "server/core/fleet_history.h"
 #include "server/core/reads.h"
 #include "server/core/wire.h"
 #include "server/doors/api_call.h"
@@ -282,6 +283,14 @@ Answer<http::Response> Api::description(const Call& /*call*/) {
     if (entry.answer != nullptr) routes.push_back(entry.route);
   }
   return answered(Result<Json>(openapi(routes, roles_)));
+}
+
+Answer<http::Response> Api::history(const Call& call) {
+  const auto& query = call.request.query;
+  v1::GetHistoryRequest asked;
+  if (const auto from = query.find("from"); from != query.end()) asked.set_from(from->second);
+  if (const auto to = query.find("to"); to != query.end()) asked.set_to(to->second);
+  return answered(get_history(core_.coordinator, core_.store, asked));
 }
 
 // What was compared, row by row: its text would be many times as large.

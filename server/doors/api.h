@@ -109,6 +109,7 @@ class Api {
 
   // One for each other entry.
   Answer<http::Response> description(const Call& call);
+  Answer<http::Response> history(const Call& call);
   Answer<http::Response> points(const Call& call);
   Answer<http::Response> point_summary(const Call& call);
   Answer<http::Response> point_columns(const Call& call);

@@ -9,6 +9,7 @@
 
 #include "proto/methods.h"
 #include "server/core/actions.h"
+#include "server/core/fleet_history.h"
 #include "server/core/models/feedback.h"
 #include "server/core/models/model_actions.h"
 #include "server/core/operations/operations.h"
@@ -87,6 +88,16 @@ const std::vector<Api::Entry>& Api::entries() {
       by_both<uncordon_node>(post, "nodes/{node}/uncordon", "uncordonNode", "It gets runs again."),
       by_both<remove_node>(post, "nodes/{node}/remove", "removeNode",
                            "It is forgotten, once its agent is not connected any more."),
+      {{get,
+        "history",
+        "getHistory",
+        "/stripline.v1.Fleet/GetHistory",
+        "What ran on which nodes, and what happened to these.",
+        "",
+        {"from", "to"}},
+       &Api::history,
+       kTableCost_s,
+       kLong},
       by_both<list_campaigns>(get, "campaigns", "listCampaigns", "All campaigns, the newest first.",
                               {.least_s = kCallCost_s}),
       by_both<get_campaign>(get, "campaigns/{campaign}", "getCampaign", "One campaign."),
@@ -259,6 +270,7 @@ const std::vector<Api::Entry>& Api::entries() {
                             "It is not accepted from now on."),
       by_both<list_audit_events>(get, "audit", "listAuditEvents",
                                  "What was changed, and by whom, the newest first."),
+      by_grpc<get_history>({.least_s = kTableCost_s}),
       by_grpc<list_points>({.least_s = kCallCost_s}),
       by_grpc<get_model_version>(),
       by_grpc<import_model>(),

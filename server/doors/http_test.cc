@@ -71,6 +71,15 @@ TEST_F(HttpTest, TellsWhatGrpcTells) {
   const std::string sha = json("models/tcp/versions/1").at("sha256");
   EXPECT_EQ(json("models/tcp/versions/1/file").at("sha256"), sha);
   EXPECT_EQ(json("whoami").at("role"), "ADMIN");
+
+  const Json history = json("history");
+  const Json& runs = history.at("runs");
+  EXPECT_EQ(runs.size(), json("campaigns/c1").at("runs_done"));
+  EXPECT_EQ(runs.at(0).at("name"), "campaigns/c1/runs/1");
+  EXPECT_EQ(runs.at(0).at("nodes").size(), 2U);
+  const Json before = json("history?from=2020-06-01T10:00:00Z&to=2020-06-01T12:00:00Z");
+  EXPECT_EQ(before.at("start_time"), "2020-06-01T10:00:00.000Z");
+  EXPECT_TRUE(before.at("runs").empty() && before.at("events").empty());
 }
 
 TEST_F(HttpTest, PointsAreSummedUpOverRuns) {
@@ -452,6 +461,8 @@ TEST_F(HttpTest, WrongPathsAndNamesAreRefused) {
   EXPECT_EQ(status("models/none/versions/1"), 404);
   EXPECT_EQ(status("nodes?page_size=-1"), 400);
   EXPECT_EQ(status("nodes?page_token=x"), 400);
+  EXPECT_EQ(status("history?from=yesterday"), 400);
+  EXPECT_EQ(status("history?to=2026-06-01T12:00:00Z&from=2026-06-01T12:00:00Z"), 400);
   EXPECT_EQ(status("nowhere"), 404);
   EXPECT_EQ(status("nodes/a/b"), 404);
   EXPECT_EQ(status(""), 404);
@@ -574,6 +585,12 @@ TEST_F(HttpTest, AListOfReportsCountsAsSeveralCalls) {
   EXPECT_LT(calls, 900) << "this number of cheap ones may come at once";
 }
 
+TEST_F(HttpTest, AHistoryCountsAsSeveralCalls) {
+  int calls = 0;
+  while (calls < 900 && status("history") != 429) ++calls;
+  EXPECT_LT(calls, 900);
+}
+
 TEST_F(HttpTest, PagesAreSentAsTheyWereCompressed) {
   const auto form = [&](const char* encoding) {
     return client().Get("/app.js", {{"Accept-Encoding", encoding}});
@@ -666,6 +683,8 @@ class TlsHttpTest : public HttpTest {
 TEST_F(TlsHttpTest, WhatARoleMayNotDoIsRefused) {
   const std::string viewer = token(v1::VIEWER, "eve");
   EXPECT_EQ(status("nodes", viewer), 200);
+  EXPECT_EQ(status("history", viewer), 200);
+  EXPECT_EQ(status("history"), 401);
   const auto refused = post("nodes/a/cordon", "{}", viewer);
   EXPECT_EQ(refused->status, 403);
   EXPECT_EQ(Json::parse(refused->body).at("reason"), "PERMISSION_DENIED");

@@ -497,6 +497,8 @@ void RecordedAnswersTest::refusals() {
                            "Operations/ListOperations", "Admin/ListAuditEvents"}) {
     grpc_call(list, R"({"page_token":"nonsense"})");
   }
+  grpc_call("Fleet/GetHistory", R"({"from":"yesterday"})");
+  http_call("getHistory", "history?from=yesterday", "{}", admin_);
 }
 
 void RecordedAnswersTest::fleet() {
@@ -637,6 +639,7 @@ void RecordedAnswersTest::campaigns_by_grpc() {
     grpc_call(std::string("Campaigns/") + call, other);
   }
   grpc_call("Admin/ListAuditEvents", R"({"page_size":2})");
+  grpc_call("Fleet/GetHistory", "{}");
 }
 
 void RecordedAnswersTest::all_by_http() {
@@ -706,6 +709,7 @@ void RecordedAnswersTest::all_by_http() {
   const Json made = http_call("createToken", "tokens", R"({"role":"VIEWER","subject":"eve"})");
   http_call("revokeToken", made.value("token", Json::object()).value("name", "") + "/revoke");
   http_call("listAuditEvents", "audit?page_size=2");
+  http_call("getHistory", "history");
 }
 
 TEST_F(RecordedAnswersTest, AreAsRecorded) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,17 @@ struct RunAttempt {
   /// By node, its agent's; none for attempts of before there were.
   std::map<std::string, std::string> instances = {};
   std::vector<std::string> addresses = {};  ///< Addresses of the ranks, once all have joined.
+  /// nullopt: it was imported, or was stored before there were times of attempts.
+  std::optional<double> started_unix_s = std::nullopt;
+};
+
+/// An attempt is over.
+struct AttemptEnd {
+  RunKey run;
+  uint64_t fence = 0;
+  double time_unix_s = 0;
+  AttemptOutcome outcome = AttemptOutcome::finished;
+  std::string reason;  ///< Why it did not finish.
 };
 
 /// What a node was when it took part in an attempt: stored once its part has ended well. Never
@@ -79,6 +91,7 @@ struct Changes {
   std::vector<CampaignPoints> points;
   std::vector<PointUpdate> point_updates;
   std::vector<RunAttempt> attempts;
+  std::vector<AttemptEnd> attempt_ends;
   std::vector<AttemptFacts> facts;
   std::vector<RunKey> orphaned;  ///< All batches stored so far for these runs become orphans.
   std::vector<BatchRecord> batches;

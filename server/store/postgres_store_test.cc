@@ -198,7 +198,7 @@ TEST_F(PostgresStoreTest, MovesToAFileAndBack) {
          .runs = {active},
          .plans = {{{1, 1}, "{}"}},
          .points = {{1, {{"micro.latency", "put", {{"bytes", int64_t{8}}}}}}},
-         .attempts = {{{1, 1}, 1, "a"}},
+         .attempts = {{{1, 1}, 1, "a", {{"a", "i"}}, {}, 7.5}},
          .facts = {{{1, 1}, 1, "a", {{"cpu", "x"}}}},
          .batches = {batch({1, 1}, 1, 1)},
          .events = {{0, 1, 1, "event", "{}"}},
@@ -218,6 +218,8 @@ TEST_F(PostgresStoreTest, MovesToAFileAndBack) {
     ASSERT_EQ(store.points(1, {}, 0, 9)->size(), 1U);
     EXPECT_FALSE(store.points(1, {}, 0, 9)->front().estimate);
     EXPECT_EQ(store.attempt_facts({1, 1}, 1)->front().facts.at("cpu"), "x");
+    ASSERT_EQ(store.attempts_between(0, 9, 9)->size(), 1U);
+    EXPECT_FALSE(store.attempts_between(0, 9, 9)->front().ended_unix_s);
     EXPECT_EQ(*store.has_batch({1, 1}, 1, 1, batch({1, 1}, 1, 1).data), true);
     EXPECT_EQ(*store.contiguous_batches({1, 1}, 1), 1U);
     EXPECT_EQ(store.events(1, 0, 9)->front().message, "event");

@@ -246,6 +246,17 @@ Result<std::optional<RunAttempt>> SqlStore::attempt(const RunKey& run, uint64_t 
       run.campaign, run.run, fence);
 }
 
+// The rows of a deleted campaign go in sweeps.
+Result<std::vector<AttemptRecord>> SqlStore::attempts_between(double from_unix_s, double to_unix_s,
+                                                              size_t limit) {
+  return select(read_attempt_record,
+                std::string(kAttemptRecordColumns) +
+                    " WHERE started <= ?2 AND (ended >= ?1 OR ended IS NULL) AND NOT EXISTS"
+                    " (SELECT 1 FROM campaigns WHERE number = campaign AND state = 'DELETED')"
+                    " ORDER BY started DESC, campaign DESC, fence DESC LIMIT ?3",
+                from_unix_s, to_unix_s, limit);
+}
+
 Result<std::vector<AttemptFacts>> SqlStore::attempt_facts(const RunKey& run, uint64_t fence) {
   return select(read_facts,
                 std::string(kFactsColumns) +
@@ -418,6 +429,15 @@ Result<std::vector<NodeBound>> SqlStore::node_bounds() {
 Result<std::vector<AuditRecord>> SqlStore::audit(int64_t before, size_t limit) {
   return select(read_audit, std::string(kAuditColumns) + " WHERE id < ? ORDER BY id DESC LIMIT ?",
                 before == 0 ? kNoLimit : before, limit);
+}
+
+Result<std::vector<AuditRecord>> SqlStore::audit_of_nodes(double from_unix_s, double to_unix_s,
+                                                          size_t limit) {
+  return select(read_audit,
+                std::string(kAuditColumns) +
+                    " WHERE object LIKE 'nodes/%' AND time >= ? AND time <= ?"
+                    " ORDER BY time DESC, id DESC LIMIT ?",
+                from_unix_s, to_unix_s, limit);
 }
 
 }  // namespace stripline::server

@@ -16,6 +16,7 @@ size_t bytes_of(const Changes& changes) {
   rows(changes.runs);
   rows(changes.point_updates);
   rows(changes.attempts);
+  rows(changes.attempt_ends);
   rows(changes.facts);
   rows(changes.audit);
   for (const RunPlan& plan : changes.plans) bytes += plan.assignment_json.size();

@@ -106,6 +106,10 @@ class Store {
   /// Where rank 0 of this attempt is or was; nullopt when the run was never given out so.
   virtual Result<std::optional<std::string>> sampling_node(const RunKey& run, uint64_t fence) = 0;
   virtual Result<std::optional<RunAttempt>> attempt(const RunKey& run, uint64_t fence) = 0;
+  /// Those that were in progress between these times, the last to start first. None of before
+  /// there were such times, or of imported campaigns.
+  virtual Result<std::vector<AttemptRecord>> attempts_between(double from_unix_s, double to_unix_s,
+                                                              size_t limit) = 0;
   /// By node that took part in it, in order of name; none for attempts of before there were.
   virtual Result<std::vector<AttemptFacts>> attempt_facts(const RunKey& run, uint64_t fence) = 0;
   /// Whether the stored batch of this name holds just this data; nullopt when none is stored.
@@ -160,6 +164,9 @@ class Store {
   virtual Result<std::vector<NodeBound>> node_bounds() = 0;
   /// Newest first, those with an id below `before` (0: all).
   virtual Result<std::vector<AuditRecord>> audit(int64_t before, size_t limit) = 0;
+  /// What was done to nodes between these times, the newest first.
+  virtual Result<std::vector<AuditRecord>> audit_of_nodes(double from_unix_s, double to_unix_s,
+                                                          size_t limit) = 0;
 
  protected:
   Observer observer_ = [](double /*seconds*/, bool /*stored*/) {};

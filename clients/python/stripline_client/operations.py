@@ -212,6 +212,14 @@ class Operations:
             {},
         )
 
+    def get_history(self, *, from_: Optional[str] = None, to: Optional[str] = None) -> "messages.FleetHistory":
+        """What ran on which nodes, and what happened to these.
+
+        GET /history, for the role viewer.
+        Answers FleetHistory.
+        """
+        return self._call("GET", "/history", {}, {"from": from_, "to": to})
+
     def get_model(self, model: str) -> "messages.Model":
         """One model.
 

@@ -293,7 +293,8 @@ Status CampaignSteps::place(const PlaceRun& place) {
   for (const std::string& node : place.nodes) {
     instances[node] = state_.sessions.of_node(node)->instance_id;
   }
-  d.changes.attempts.push_back({run.key, run.fence, run.rank_nodes.front(), instances, {}});
+  d.changes.attempts.push_back(
+      {run.key, run.fence, run.rank_nodes.front(), instances, {}, unix_seconds()});
   // An agent says that its part has ended until it gets another order.
   d.changes.facts = state_.unsaved_ends;
   d.campaign.state = CampaignState::running;

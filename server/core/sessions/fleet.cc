@@ -25,6 +25,8 @@ NodeView Fleet::view_of(NodeRecord record) {
   NodeView view;
   const Session* const session = state_.sessions.of_node(record.name);
   view.connected = session != nullptr;
+  // It is stored as a session begins, and again as it ends.
+  view.since_unix_s = record.last_seen_unix_s;
   const auto hold = state_.holds.find(record.name);
   if (hold != state_.holds.end()) view.hold = hold->second;
   if (session != nullptr) {
