@@ -67,7 +67,7 @@ v1::PastRun::Outcome outcome_of(AttemptOutcome outcome) {
   return v1::PastRun::FINISHED;
 }
 
-// True if there were more than are told.
+// True if there were more than an answer holds.
 Result<bool> add_runs(Store& store, const HistoryRange& range, v1::FleetHistory& history) {
   STRIPLINE_ASSIGN_OR_RETURN(
       auto attempts, store.attempts_between(range.from_unix_s, range.to_unix_s, kMaxPastRuns + 1));

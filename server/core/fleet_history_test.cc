@@ -1,4 +1,4 @@
-// What is told of the fleet's past, by a server whose store holds it.
+// What a server says of the fleet's past, which its store holds.
 #include "server/core/fleet_history.h"
 
 #include <string>
@@ -71,7 +71,7 @@ class FleetHistoryTest : public ServiceTest {
   }
 };
 
-TEST_F(FleetHistoryTest, WhatRanIsToldByTheNextServerToo) {
+TEST_F(FleetHistoryTest, WhatRanIsKnownToTheNextServerToo) {
   const double began_unix_s = unix_seconds();
   start_agents();
   v1::CordonNodeRequest cordon;
@@ -138,7 +138,7 @@ TEST_F(FleetHistoryTest, ARunThatEndsLaterIsInProgress) {
   EXPECT_EQ(history(210, 290).runs_size(), 0);
 }
 
-TEST_F(FleetHistoryTest, AnswersToOffersAreToldOfNodes) {
+TEST_F(FleetHistoryTest, AnswersToOffersAreEventsOfNodes) {
   NewModelVersion version;
   version.record.key = {"tcp", 1};
   version.fabric = "tcp";
@@ -146,9 +146,9 @@ TEST_F(FleetHistoryTest, AnswersToOffersAreToldOfNodes) {
   restart_with({.versions = {version},
                 .node_models = {{"a", {"tcp", 1}, true, "", 120},
                                 {"b", {"tcp", 1}, false, "no room", 130}}});
-  const v1::FleetHistory told = history(90, 140);
-  ASSERT_EQ(of_kind(told, v1::NodeEvent::MODEL_APPLIED).size(), 1U);
-  const auto rejected = of_kind(told, v1::NodeEvent::MODEL_REJECTED);
+  const v1::FleetHistory past = history(90, 140);
+  ASSERT_EQ(of_kind(past, v1::NodeEvent::MODEL_APPLIED).size(), 1U);
+  const auto rejected = of_kind(past, v1::NodeEvent::MODEL_REJECTED);
   ASSERT_EQ(rejected.size(), 1U);
   EXPECT_EQ(rejected.front().node(), "nodes/b");
   EXPECT_EQ(rejected.front().message(), "models/tcp/versions/1: no room");

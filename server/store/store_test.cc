@@ -230,7 +230,7 @@ TEST_P(AnyStoreTest, AttemptsAreFoundByTime) {
     EXPECT_TRUE(store_->attempts_between(0, 9, 9)->empty());
     EXPECT_EQ((*store_->attempt({1, 1}, 2))->started_unix_s, 30);
   });
-  // They are gone with their campaign, from the first moment on.
+  // Attempts are gone with their campaign, from the first moment on.
   apply({.deleted_campaigns = {1}});
   check([&] { EXPECT_EQ(*store_->attempts_between(0, 100, 9), Records{finished}); });
   while (*store_->sweep()) {
@@ -246,7 +246,7 @@ TEST_P(AnyStoreTest, TablesOfAnOlderServerAreBroughtUpToDate) {
   sabotage(kToVersion1);
   reopen();
   EXPECT_EQ((*store_->attempt({1, 1}, 1))->sampling_node, "b");
-  // Of one that was in progress then the beginning is not known.
+  // The beginning of an attempt that was in progress then is not known.
   apply({.attempts = {attempt_at({1, 1}, 2, 7)},
          .attempt_ends = {{{1, 1}, 1, 6, AttemptOutcome::lost, "a rank died"}}});
   check([&] {

@@ -30,7 +30,7 @@ AttemptOutcome outcome_of(RunState after) {
   return AttemptOutcome::lost;
 }
 
-// Of the run's last attempt. Runs are cancelled when their campaign ends, which says why.
+// How the run's last attempt ended. Runs are cancelled when their campaign ends, which says why.
 AttemptEnd end_of_attempt(const RunRecord& run, const CampaignRecord& campaign) {
   const bool cancelled = run.state == RunState::cancelled;
   return {run.key, run.fence, campaign.updated_unix_s, outcome_of(run.state),
