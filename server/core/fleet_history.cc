@@ -117,8 +117,9 @@ constexpr std::array kAuditedActions = {
 Result<bool> add_audited(Store& store, const HistoryRange& range,
                          std::vector<v1::NodeEvent>& events) {
   STRIPLINE_ASSIGN_OR_RETURN(
-      const auto records,
-      store.audit_of_nodes(range.from_unix_s, range.to_unix_s, kMaxNodeEvents + 1));
+      auto records, store.audit_of_nodes(range.from_unix_s, range.to_unix_s, kMaxNodeEvents + 1));
+  // As they were stored, which counts where times in milliseconds are equal.
+  std::ranges::reverse(records);
   for (const AuditRecord& record : records) {
     const auto* const known = std::ranges::find_if(kAuditedActions, [&](const auto& action) {
       return record.action.starts_with(action.name);
