@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "optimizer/experiment/experiment.h"
+#include "server/store/attempt_records.h"
 #include "server/store/operation_records.h"
 #include "server/store/records.h"
 #include "server/store/security_records.h"

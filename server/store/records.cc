@@ -25,13 +25,6 @@ constexpr std::array<std::pair<RunState, std::string_view>, 5> kRunStates{{
     {RunState::cancelled, "CANCELLED"},
 }};
 
-constexpr std::array<std::pair<AttemptOutcome, std::string_view>, 4> kAttemptOutcomes{{
-    {AttemptOutcome::finished, "FINISHED"},
-    {AttemptOutcome::lost, "LOST"},
-    {AttemptOutcome::failed, "FAILED"},
-    {AttemptOutcome::cancelled, "CANCELLED"},
-}};
-
 template <typename Table, typename Value>
 std::string_view name_of(const Table& table, Value value) {
   for (const auto& [state, name] : table) {
@@ -53,7 +46,6 @@ std::optional<Value> value_of(const std::array<std::pair<Value, std::string_view
 
 std::string_view to_string(CampaignState state) { return name_of(kCampaignStates, state); }
 std::string_view to_string(RunState state) { return name_of(kRunStates, state); }
-std::string_view to_string(AttemptOutcome outcome) { return name_of(kAttemptOutcomes, outcome); }
 
 std::optional<CampaignState> campaign_state_from_string(std::string_view name) {
   return value_of(kCampaignStates, name);
@@ -61,10 +53,6 @@ std::optional<CampaignState> campaign_state_from_string(std::string_view name) {
 
 std::optional<RunState> run_state_from_string(std::string_view name) {
   return value_of(kRunStates, name);
-}
-
-std::optional<AttemptOutcome> attempt_outcome_from_string(std::string_view name) {
-  return value_of(kAttemptOutcomes, name);
 }
 
 bool is_final(CampaignState state) {
