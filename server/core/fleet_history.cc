@@ -118,7 +118,7 @@ Result<bool> add_audited(Store& store, const HistoryRange& range,
                          std::vector<v1::NodeEvent>& events) {
   STRIPLINE_ASSIGN_OR_RETURN(
       auto records, store.audit_of_nodes(range.from_unix_s, range.to_unix_s, kMaxNodeEvents + 1));
-  // As they were stored, which counts where times in milliseconds are equal.
+  // Where times in milliseconds are equal, the order in which they were stored counts.
   std::ranges::reverse(records);
   for (const AuditRecord& record : records) {
     const auto* const known = std::ranges::find_if(kAuditedActions, [&](const auto& action) {
