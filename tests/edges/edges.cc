@@ -237,11 +237,17 @@ std::span<const Kind> kinds_of(Argument argument) {
 std::vector<Call> all_calls() {
   std::vector<Call> calls;
   add_memory_calls(calls);
+  add_pointer_calls(calls);
+  add_atomic_calls(calls);
+  add_vis_calls(calls);
   add_injection_calls(calls);
   add_message_calls(calls);
   add_collective_calls(calls);
   add_array_calls(calls);
   add_mechanism_calls(calls);
+  add_update_calls(calls);
+  add_gather_calls(calls);
+  add_loop_calls(calls);
   add_worker_calls(calls);
   add_moved_calls(calls);
   return calls;
@@ -503,6 +509,10 @@ void Trial::run() {
       break;
   }
   meet();
+}
+
+global_ptr<uint64_t> flag_of(const Trial& t, global_ptr<uint64_t> place) {
+  return {place.where(), t.array.offset() + (Trial::kElements - 1) * sizeof(uint64_t)};
 }
 
 void expect_stored(Trial& t, size_t place_argument, const uint64_t* source, size_t count) {

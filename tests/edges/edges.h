@@ -77,11 +77,17 @@ struct Call {
 /// The whole table.
 std::vector<Call> all_calls();
 void add_memory_calls(std::vector<Call>& calls);
+void add_pointer_calls(std::vector<Call>& calls);
+void add_atomic_calls(std::vector<Call>& calls);
+void add_vis_calls(std::vector<Call>& calls);
 void add_injection_calls(std::vector<Call>& calls);
 void add_message_calls(std::vector<Call>& calls);
 void add_collective_calls(std::vector<Call>& calls);
 void add_array_calls(std::vector<Call>& calls);
 void add_mechanism_calls(std::vector<Call>& calls);
+void add_update_calls(std::vector<Call>& calls);
+void add_gather_calls(std::vector<Call>& calls);
+void add_loop_calls(std::vector<Call>& calls);
 void add_worker_calls(std::vector<Call>& calls);
 void add_moved_calls(std::vector<Call>& calls);
 
@@ -173,6 +179,8 @@ class Trial {
   bool done_ = false;
 };
 
+/// The last element of the array of that rank, as a flag for signals.
+global_ptr<uint64_t> flag_of(const Trial& t, global_ptr<uint64_t> place);
 /// The elements at a place argument are those of `source`.
 void expect_stored(Trial& t, size_t place_argument, const uint64_t* source, size_t count);
 /// `destination` has the initial elements at a place argument.
