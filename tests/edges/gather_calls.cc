@@ -69,6 +69,22 @@ void add_indirect_loops(std::vector<Call>& calls) {
          t.elements.write(0, Trial::first(0));
          t.elements.write(element, Trial::first(0, element));
        }});
+  // zero: a step of 0; nonsense: away from the end, which is no iteration.
+  calls.push_back(
+      {"indirect.h",
+       "for_each_indirect",
+       false,
+       {option},
+       [](Trial& t) {
+         const int64_t step = t.kind(0) == Kind::usual ? 1 : t.kind(0) == Kind::zero ? 0 : -1;
+         const std::array<uint64_t, 3> index = {1, 2, 3};
+         uint64_t sum = 0;
+         for_each_indirect(
+             t.context, range(0, 3, step), [&](int64_t, uint64_t x) { sum += x; },
+             read(t.elements, index));
+         t.right(sum == (t.kind(0) == Kind::usual ? 3 * Trial::first(0, 2) : 0));
+       },
+       {Kind::nonsense}});
   // Two members of structs, by a function, in blocks of this length. zero: in any order; nonsense:
   // the function names elements that there are not.
   calls.push_back({"indirect.h",

@@ -1,6 +1,7 @@
 // Calls of context.h, memory_use.h, bulk.h and fine.h: memory and one-sided operations.
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -103,6 +104,29 @@ void add_one_sided(std::vector<Call>& calls) {
   calls.push_back({"memory_use.h", "memory_use", false, {}, [](Trial& t) {
                      t.right(memory_use(t.context).segment_bytes >= Trial::kSegmentBytes);
                    }});
+}
+
+void add_times(std::vector<Call>& calls) {
+  constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+  // usual: no time; zero: no condition; nonsense: a time that is not a number.
+  calls.push_back({"context.h", "wait_until", false, {option}, [](Trial& t) {
+                     if (t.kind(0) == Kind::zero) t.context.wait_until(nullptr, 0);
+                     t.right(!t.context.wait_until([] { return false; },
+                                                   t.kind(0) == Kind::nonsense ? kNoNumber : -1));
+                   }});
+  // zero: less than no time; nonsense: likewise.
+  calls.push_back({"context.h",
+                   "compute_for",
+                   false,
+                   {option},
+                   [](Trial& t) {
+                     const double before_s = t.context.now_s();
+                     t.context.compute_for(t.kind(0) == Kind::usual  ? 1e-6
+                                           : t.kind(0) == Kind::zero ? -1
+                                                                     : kNoNumber);
+                     t.right(t.context.now_s() >= before_s);
+                   },
+                   {Kind::nonsense}});
 }
 
 // What is no more than a copy where memory is in reach, of few bytes.
@@ -341,6 +365,7 @@ void add_loads(std::vector<Call>& calls) {
 
 void add_memory_calls(std::vector<Call>& calls) {
   add_one_sided(calls);
+  add_times(calls);
   add_copies_in_reach(calls);
   add_joining(calls);
   add_regions(calls);

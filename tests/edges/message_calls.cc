@@ -73,6 +73,44 @@ void add_messages(std::vector<Call>& calls) {
        }});
 }
 
+// Messages with data of this rank's memory.
+void add_data_of_messages(std::vector<Call>& calls) {
+  calls.push_back({"context.h", "am_send", true, {memory, length}, [](Trial& t) {
+                     size_t came = 0;
+                     const uint32_t handler =
+                         t.context.register_am([&](rank_t, std::span<const std::byte> payload) {
+                           came = payload.size();
+                         });
+                     t.context.barrier();
+                     const std::span<const uint64_t> values(t.memory(0), t.count(1));
+                     if (t.me == 0) t.context.am_send(1, handler, std::as_bytes(values));
+                     t.context.am_quiesce();
+                     t.right(t.me == 0 || came == values.size_bytes());
+                   }});
+  calls.push_back({"am.h", "am", true, {memory, length}, [](Trial& t) {
+                     size_t came = 0;
+                     const long_am put(t.context,
+                                       [&](rank_t, std::span<const std::byte>,
+                                           std::span<std::byte> data) { came = data.size(); });
+                     t.context.barrier();
+                     const std::span<const uint64_t> values(t.memory(0), t.count(1));
+                     if (t.me == 0) put.send(1, {}, values, t.context.on_rank(t.array, 1));
+                     t.context.am_quiesce();
+                     t.right(t.me == 0 || came == values.size_bytes());
+                   }});
+  calls.push_back({"rpc.h", "rpc", true, {memory, length}, [](Trial& t) {
+                     const std::span<const uint64_t> values(t.memory(0), t.count(1));
+                     if (t.me == 0) {
+                       const auto count = rpc(
+                           t.context, 1,
+                           [](const std::vector<uint64_t>& arrived) { return arrived.size(); },
+                           values);
+                       t.right(count.wait() == values.size());
+                     }
+                     t.context.am_quiesce();
+                   }});
+}
+
 void add_long_messages(std::vector<Call>& calls) {
   calls.push_back({"am.h", "am", true, {count}, [](Trial& t) {
                      size_t came = 0;
@@ -226,6 +264,7 @@ void add_futures(std::vector<Call>& calls) {
 
 void add_message_calls(std::vector<Call>& calls) {
   add_messages(calls);
+  add_data_of_messages(calls);
   add_long_messages(calls);
   add_remote_calls(calls);
   add_one_way_calls(calls);
