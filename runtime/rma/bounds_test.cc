@@ -177,6 +177,28 @@ TEST_F(BoundsDeathTest, PointersThatNameNothing) {
                ": strict access of 1 byte at offset -1 of rank 1 is out of bounds");
 }
 
+TEST_F(BoundsDeathTest, NullPointersAreWrongForNoElementsToo) {
+  const global_ptr<int> nowhere;
+  const std::vector<std::pair<const char*, Body>> calls = {
+      {"rget", [=](Context& c, auto, int* mine) { c.rget(nowhere, mine, 0); }},
+      {"rput", [=](Context& c, auto, int* mine) { c.rput(mine, nowhere, 0); }},
+      {"rput_buffered", [=](Context& c, auto, int* mine) { c.rput_buffered(mine, nowhere, 0); }},
+      {"rput_signal",
+       [=](Context& c, auto there, int* mine) {
+         const auto flag = c.on_rank(there, 0).template reinterpret<uint64_t>();
+         c.rput_signal(mine, nowhere, 0, flag, 1);
+       }},
+      {"rget_nbi", [=](Context& c, auto, int* mine) { c.rget_nbi(nowhere, mine, 0); }},
+      {"rput_nbi", [=](Context& c, auto, int* mine) { c.rput_nbi(mine, nowhere, 0); }},
+  };
+  for (const auto& [name, call] : calls) {
+    const std::string message = std::string("bounds_test.cc:[0-9]+: ") + name +
+                                " of 0 bytes through a null pointer is out of bounds";
+    EXPECT_WRONG(wrong(call, false), message);
+    EXPECT_WRONG(wrong(call, true), message);
+  }
+}
+
 TEST(Bounds, PointersKeepTheirRank) {
   const global_ptr<double> start(3, 0);
   EXPECT_EQ((start - 1).where(), 3U);
