@@ -108,25 +108,23 @@ void add_one_sided(std::vector<Call>& calls) {
 
 void add_times(std::vector<Call>& calls) {
   constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
-  // usual: no time; zero: no condition; nonsense: a time that is not a number.
+  // usual: no time; zero: no condition, which is refused; nonsense: a time that is not a number.
   calls.push_back({"context.h", "wait_until", false, {option}, [](Trial& t) {
-                     if (t.kind(0) == Kind::zero) t.context.wait_until(nullptr, 0);
+                     if (t.kind(0) == Kind::zero) {
+                       t.context.wait_until(nullptr, 0);
+                       t.right(false);
+                     }
                      t.right(!t.context.wait_until([] { return false; },
                                                    t.kind(0) == Kind::nonsense ? kNoNumber : -1));
                    }});
-  // zero: less than no time; nonsense: likewise.
-  calls.push_back({"context.h",
-                   "compute_for",
-                   false,
-                   {option},
-                   [](Trial& t) {
+  // zero: less than no time, which is refused; nonsense: not a number.
+  calls.push_back({"context.h", "compute_for", false, {option}, [](Trial& t) {
                      const double before_s = t.context.now_s();
                      t.context.compute_for(t.kind(0) == Kind::usual  ? 1e-6
                                            : t.kind(0) == Kind::zero ? -1
                                                                      : kNoNumber);
-                     t.right(t.context.now_s() >= before_s);
-                   },
-                   {Kind::nonsense}});
+                     t.right(t.kind(0) != Kind::zero && t.context.now_s() >= before_s);
+                   }});
 }
 
 // What is no more than a copy where memory is in reach, of few bytes.
