@@ -285,6 +285,17 @@ TEST(Job, TellsWhichPointsWorkersHaveBegun) {
   EXPECT_EQ(outcome.points, 0U);
 }
 
+// As the kernel ends it after the processor time that the shell allows.
+TEST(Job, ALimitOfTheShellExplainsTheSignalThatEndsARank) {
+  JobOptions job;
+  job.launch = scripted(2, "ulimit -c 0; [ $STRIPLINE_RANK = 1 ] && kill -XCPU $$\nsleep 100");
+  const JobOutcome outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, kExitRankDied);
+  EXPECT_EQ(outcome.message,
+            "rank 1 on here was killed by signal 24 (SIGXCPU): it has used the processor time "
+            "that the shell allows a process ('ulimit -t unlimited' lifts the limit)");
+}
+
 // Ranks that leave by themselves do; the others are ended, and those that had to be killed named.
 TEST(Job, EndsWhenARankAsksForIt) {
   for (const std::string status : {"0", "7"}) {

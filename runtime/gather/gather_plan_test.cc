@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -317,6 +318,25 @@ TEST_P(Gather, RefusesOnAllRanksWhatNamesNoElement) {
   });
 }
 
+TEST_P(Gather, RefusesOnAllRanksAnIndexThatIsNull) {
+  on_ranks(2, [](Context& context) {
+    auto x = shared_array<int, cyclic>::create(context, 10);
+    ASSERT_TRUE(x.ok());
+    const std::vector<uint64_t> entries = {3, 9};
+    const bool mine = context.rank_me() == 1;
+    const std::span<const uint64_t> index(mine ? nullptr : entries.data(), entries.size());
+    const std::string expected = mine ? "the index of 2 entries is at a null pointer"
+                                      : "what another rank gives is refused there";
+    auto plan = GatherPlan<int>::create(*x, index);
+    ASSERT_FALSE(plan.ok());
+    EXPECT_NE(plan.error().message().find(expected), std::string::npos) << plan.error().message();
+    CachedGather<int> values;
+    const Status gathered = values.gather(*x, index);
+    ASSERT_FALSE(gathered.ok());
+    EXPECT_NE(gathered.error().message().find(expected), std::string::npos);
+  });
+}
+
 TEST_P(Gather, RefusesOnAllRanksWhatHasNoRoom) {
   on_ranks(2, [](Context& context) {
     constexpr uint64_t kElements = 800000;  // 3.2 MB of 8 on each rank, and twice as much to land
@@ -432,6 +452,27 @@ TEST_F(GatherDeathTest, RefusesMethodsThatDoNotExist) {
                          if (!plan.ok()) std::_Exit(report(plan.error()));
                        }),
               ::testing::ExitedWithCode(2), "GatherOptions::method is 17");
+}
+
+TEST_F(GatherDeathTest, RefusesFunctionsAndListsThatAreNot) {
+  using Array = shared_array<int, cyclic>;
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         auto x = Array::create(context, 4);
+                         auto plan = GatherPlan<int>::create(*x, std::vector<uint64_t>{1});
+                         plan->for_each(*x, std::function<void(size_t, int)>());
+                       }),
+              ::testing::ExitedWithCode(2),
+              "gather_plan_test.cc:[0-9]+: GatherPlan::for_each with an empty std::function");
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         auto x = Array::create(context, 4);
+                         auto plan = GatherPlan<int>::create(*x, std::vector<uint64_t>{1});
+                         plan->start(std::span(static_cast<const Array* const*>(nullptr), 1));
+                       }),
+              ::testing::ExitedWithCode(2),
+              "gather_plan_test.cc:[0-9]+: GatherPlan::start of arrays whose pointers are at a "
+              "null pointer");
 }
 
 TEST_F(GatherDeathTest, RefusesToFreeWhatItGathers) {

@@ -114,6 +114,8 @@ void fail_nothing_gathered(const char* call, CallSite site) {
 // Four numbers at a time, none of which waits for the others; the place of an entry counts in the
 // one that it goes to.
 uint64_t hash_of_index(std::span<const uint64_t> index) {
+  // GatherPlan::create() will refuse it.
+  if (index.data() == nullptr && !index.empty()) return hash_of(index.size());
   constexpr size_t kLanes = 4;
   std::array<Hash, kLanes> lanes;
   size_t i = 0;

@@ -535,5 +535,10 @@ void IndirectLoop::fail_entry(Context& context, int64_t iteration, size_t entrie
                                  std::to_string(iteration) + " of an index of " +
                                  std::to_string(entries) + " entries"));
 }
+void IndirectLoop::fail_index(Context& context, size_t entries, CallSite site) {
+  context.state().fail(Error(ErrorCode::invalid_argument,
+                             text(rma::Call("for_each_indirect", site)) + " through an index of " +
+                                 count_text(entries, "entry", "entries") + " at a null pointer"));
+}
 
 }  // namespace stripline::detail

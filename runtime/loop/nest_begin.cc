@@ -140,7 +140,7 @@ decide::Terms NestEngine::terms_of(const NestOptions& options, const NestKey& ke
                    .rank = first.owner,
                    .loose_offset = static_cast<uint64_t>(first.base)},
           .guarded = options.self_check && use_model_ && moves && !in_order,
-          .measures = options.compute_s < 0 && moves && !in_order && !no_model};
+          .measures = key.compute_s < 0 && moves && !in_order && !no_model};
 }
 
 NestLayout NestEngine::make(decide::Arm, double compute_s) const {

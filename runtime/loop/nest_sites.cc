@@ -231,7 +231,7 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
   key.nest = nest;
   key.max_buffer_bytes = std::min<uint64_t>(options.max_buffer_bytes, loops.pool.most_room());
   key.keeps = keeps;
-  key.compute_s = options.compute_s;
+  key.compute_s = said_compute_s(options.compute_s);
   key.loop = options.loop;
   key.local_bytes = options.local_bytes;
   key.use_model = options.use_model;

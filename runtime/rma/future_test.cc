@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -383,6 +384,18 @@ TEST_F(FutureDeathTest, CallsOfFuturesThatHaveBeenMovedAreNamed) {
                   std::string(name) + " of an object that has been moved from");
     }
   }
+}
+
+TEST_F(FutureDeathTest, WhatFollowsIsAFunction) {
+  EXPECT_EXIT(
+      make_ready(1).then(std::function<void(int)>()), ::testing::ExitedWithCode(2),
+      "future_test.cc:[0-9]+: then with an empty std::function, or a null function pointer");
+  EXPECT_EXIT(
+      make_ready().then(static_cast<void (*)()>(nullptr)), ::testing::ExitedWithCode(2),
+      "future_test.cc:[0-9]+: then with an empty std::function, or a null function pointer");
+  EXPECT_EXIT(when_all(std::span(static_cast<const future_of<int>*>(nullptr), 2)),
+              ::testing::ExitedWithCode(2),
+              "future_test.cc:[0-9]+: when_all of 2 elements at a null pointer");
 }
 
 TEST_F(FutureDeathTest, AnExceptionThatNobodyAsksForEndsTheJob) {

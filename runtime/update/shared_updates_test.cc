@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <string>
@@ -556,6 +557,14 @@ TEST(Options, AreRefusedWithAReason) {
               "shared updates with SharedUpdatesOptions::force = 17, which is not a valid "
               "SharedStrategy");
     EXPECT_NE(message({.box = {3, 4, 4}}).find("powers of two"), std::string::npos);
+    for (const double cost : {-1e-9, std::numeric_limits<double>::quiet_NaN()}) {
+      SharedUpdatesOptions options{.costs = typical_costs()};
+      options.costs->barrier_s = cost;
+      EXPECT_EQ(
+          (SharedUpdates<uint32_t, op_add>::create(team, cells.all(), options).error().message()),
+          "shared updates take costs of 0 or more; one of SharedUpdatesOptions::costs is "
+          "negative, or not a number");
+    }
     EXPECT_NE((SharedUpdates<uint32_t, op_add>::create(team, std::span<uint32_t>())
                    .error()
                    .message()
@@ -616,6 +625,16 @@ TEST(MistakesDeathTest, EndTheJob) {
         updates.arrange(std::span<grid_cell>(static_cast<grid_cell*>(nullptr), 2), at, {1, 1, 1});
       }),
       testing::ExitedWithCode(2), "SharedUpdates::arrange of points at a null pointer");
+  EXPECT_EXIT(
+      with([&](auto& updates) {
+        std::vector<grid_cell> points(2);
+        updates.arrange(std::span(points), std::function<grid_cell(const grid_cell&)>(), {1, 1, 1});
+      }),
+      testing::ExitedWithCode(2), "SharedUpdates::arrange with an empty std::function");
+  EXPECT_EXIT(with([](auto& updates) {
+                updates.update_all(3, std::function<std::pair<uint64_t, double>(uint64_t)>());
+              }),
+              testing::ExitedWithCode(2), "SharedUpdates::update_all with an empty std::function");
 }
 
 TEST(MistakesDeathTest, CallsOfWhatHasBeenMovedAreNamed) {

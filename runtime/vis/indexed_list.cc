@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <stripline/call_site.h>
 #include <stripline/indexed_list.h>
 
 namespace stripline {
@@ -15,6 +16,13 @@ indexed_list::indexed_list(std::vector<uint32_t> numbers)
   for (size_t i = 1; i < numbers_.size(); ++i) {
     runs_ += numbers_[i] != uint64_t{numbers_[i - 1]} + 1 ? 1U : 0U;
   }
+}
+
+indexed_list::indexed_list(std::span<const uint32_t> numbers, CallSite site) {
+  if (numbers.data() == nullptr && !numbers.empty()) {
+    detail::fail_null("indexed_list", numbers.size(), site);
+  }
+  *this = indexed_list(std::vector<uint32_t>(numbers.begin(), numbers.end()));
 }
 
 indexed_list::indexed_list(indexed_list&& other) noexcept { *this = std::move(other); }

@@ -196,9 +196,9 @@ class future_of {
 
   /// Calls function(result), or function(elements...) of a result that is a std::tuple, when the
   /// result is here. Returns the future of what it returns; if that is a future itself, of that
-  /// one's result.
+  /// one's result. Ends the process if there is no function.
   template <typename F>
-  auto then(F function) const;
+  auto then(F function, CallSite site = CallSite::current()) const;
 
  private:
   friend struct detail::FutureAccess;
@@ -245,7 +245,7 @@ class future_of<void> {
   }
   /// Calls function().
   template <typename F>
-  auto then(F function) const;
+  auto then(F function, CallSite site = CallSite::current()) const;
 
  private:
   friend struct detail::FutureAccess;
@@ -359,7 +359,8 @@ void settle_with(const std::shared_ptr<ValueState<U>>& next, const future_of<T>&
 }
 
 template <typename T, typename F>
-auto then(const future_of<T>& one, F function) {
+auto then(const future_of<T>& one, F function, CallSite site) {
+  check_callable(function, "then", site);
   using Returned = std::decay_t<decltype(follow_with(one, function))>;
   using U = future_value<Returned>;
   auto next = std::make_shared<ValueState<U>>(FutureAccess::context(one));
@@ -419,16 +420,16 @@ using joined_value = std::conditional_t<std::is_same_v<Tuple, std::tuple<>>, voi
 
 template <typename T>
 template <typename F>
-auto future_of<T>::then(F function) const {
-  return detail::then(*this, std::move(function));
+auto future_of<T>::then(F function, CallSite site) const {
+  return detail::then(*this, std::move(function), site);
 }
 template <typename F>
-auto future_of<void>::then(F function) const {
-  return detail::then(*this, std::move(function));
+auto future_of<void>::then(F function, CallSite site) const {
+  return detail::then(*this, std::move(function), site);
 }
 template <typename F>
-auto future::then(F function) const {
-  return detail::then(future_of<void>(*this), std::move(function));
+auto future::then(F function, CallSite site) const {
+  return detail::then(future_of<void>(*this), std::move(function), site);
 }
 
 /// When all are here: the results of those that have one, as a std::tuple in this order; if none
@@ -464,8 +465,13 @@ requires(sizeof...(Futures) > 0) auto when_all(const Futures&... futures) {
 /// The same of a range of futures of one type: future_of<std::vector<T>>, or future_of<void>.
 template <std::ranges::forward_range R>
 requires detail::any_future<std::ranges::range_value_t<R>>
-auto when_all(const R& futures) {
+auto when_all(const R& futures, CallSite site = CallSite::current()) {
   using detail::FutureAccess;
+  if constexpr (std::ranges::contiguous_range<R> && std::ranges::sized_range<R>) {
+    if (std::ranges::data(futures) == nullptr && std::ranges::size(futures) > 0) {
+      detail::fail_null("when_all", std::ranges::size(futures), site);
+    }
+  }
   using T = detail::future_value<std::ranges::range_value_t<R>>;
   using Kept = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
   using Value = std::conditional_t<std::is_void_v<T>, void, std::vector<Kept>>;

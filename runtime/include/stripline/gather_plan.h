@@ -239,9 +239,9 @@ class GatherPlan {
   /// of times, or empty. Where it ascends it is inspected faster. Takes twice the size of what is
   /// received from the segment, and 16 bytes for each rank and each owner, all rounded up to 64;
   /// where methods are compared, 8 bytes more for each rank, and 4 for each element that is pulled.
-  /// Errors, the same kind on every rank: invalid_argument if an entry names no element of `x`,
-  /// there are 2^32 of entries or of elements on a rank, or `options.vectors` is 0 or differs;
-  /// resource_exhausted if a segment has no room.
+  /// Errors, the same kind on every rank: invalid_argument if an entry names no element of `x`, the
+  /// index is at a null pointer, there are 2^32 of entries or of elements on a rank, or
+  /// `options.vectors` is 0 or differs; resource_exhausted if a segment has no room.
   template <typename Layout, typename Ranks>
   static Result<GatherPlan> create(const shared_array<T, Layout, Ranks>& x,
                                    std::span<const uint64_t> index,
@@ -257,6 +257,11 @@ class GatherPlan {
                                    std::span<const uint64_t> index, const GatherOptions& options,
                                    CallSite site, detail::GatherRequest request) {
     x.check_made(request.name, site);
+    if (index.data() == nullptr && !index.empty()) [[unlikely]] {
+      request.mistake =
+          "the index of " + std::to_string(index.size()) + " entries is at a null pointer";
+      index = {};
+    }
     request.element_bytes = sizeof(T);
     request.shape = detail::gather_shape(x);
     request.own_elements = x.local_span().size();
@@ -316,6 +321,7 @@ class GatherPlan {
   template <typename Layout, typename Ranks, typename Body>
   void for_each(const shared_array<T, Layout, Ranks>& x, Body&& body,
                 CallSite site = CallSite::current()) {
+    detail::check_callable(body, "GatherPlan::for_each", site);
     start(x, site);
     each_group(
         [&](const detail::GatherGroup& group) {
@@ -330,6 +336,7 @@ class GatherPlan {
   /// that of xs[v], as gathered_values<T>.
   template <array_pointers Arrays, typename Body>
   void for_each(const Arrays& xs, Body&& body, CallSite site = CallSite::current()) {
+    detail::check_callable(body, "GatherPlan::for_each", site);
     start(xs, site);
     each_group(
         [&](const detail::GatherGroup& group) {
@@ -354,10 +361,13 @@ class GatherPlan {
     begin(site);
   }
   /// The same of as many arrays as the plan was made for, in one message for each pair of ranks.
-  /// Ends the job if there are more or fewer, or if one is a null pointer.
+  /// Ends the job if there are more or fewer, or if one of them, or where they are listed, is a
+  /// null pointer.
   template <array_pointers Arrays>
   void start(const Arrays& xs, CallSite site = CallSite::current()) {
     check_whole("GatherPlan::start", site);
+    if (std::ranges::data(xs) == nullptr && std::ranges::size(xs) > 0) [[unlikely]]
+      core_->refuse("GatherPlan::start", site, "of arrays whose pointers are at a null pointer");
     own_.resize(std::ranges::size(xs));
     size_t vector = 0;
     for (const auto* x : xs) {

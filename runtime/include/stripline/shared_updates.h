@@ -61,7 +61,8 @@ struct SharedUpdatesOptions {
   grid_extent box = {0, 0, 0};
   /// Epochs from one sort by arrange() to the next; 0: when that is predicted to pay.
   uint64_t sort_interval = 0;
-  /// Instead of the tuned model's, or of measuring them, which takes some milliseconds.
+  /// Instead of the tuned model's, or of measuring them, which takes some milliseconds. None is
+  /// negative; infinite is what cannot be done.
   std::optional<plan::SharedCosts> costs;
 };
 
@@ -195,6 +196,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
   template <typename Item>
   void update_all(uint64_t count, const Item& item) {
     check_whole("SharedUpdates::update_all");
+    detail::check_callable(item, "SharedUpdates::update_all", {});
     engine_->expect(count);
     for (uint64_t k = 0; k < count;) {
       detail::SharedLane& lane = engine_->lane;
@@ -248,6 +250,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
   template <typename P, typename Corner>
   std::span<P> arrange(std::span<P> points, const Corner& corner_of, const grid_extent& patch) {
     check_whole("SharedUpdates::arrange");
+    detail::check_callable(corner_of, "SharedUpdates::arrange", {});
     detail::SharedEngine& engine = *engine_;
     worker_team& team = engine.team();
     const uint32_t me = team.index();

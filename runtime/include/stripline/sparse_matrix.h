@@ -94,7 +94,9 @@ class SparseMatrix {
                                      CallSite site = CallSite::current()) {
     detail::GatherRequest request;
     request.name = "SparseMatrix::create";
-    request.mistake = detail::mistake_of_rows(row_begin, columns.size(), values.size());
+    request.mistake = values.data() == nullptr && !values.empty()
+                          ? "values is at a null pointer"
+                          : detail::mistake_of_rows(row_begin, columns.size(), values.size());
     auto plan = GatherPlan<T>::create(x, columns, options, site, std::move(request));
     if (!plan.ok()) return plan.error();
     auto methods = detail::ProductMethods::create(x.context(), plan->core(), row_begin, sizeof(T),
@@ -237,6 +239,8 @@ class SparseMatrix {
                     "into y of " + std::to_string(y.size()) + " elements; this rank's rows have " +
                         std::to_string(rows_ * vectors));
     }
+    if (y.data() == nullptr && !y.empty()) [[unlikely]]
+      gather.refuse("SparseMatrix::multiply", site, "into y at a null pointer");
     method == ProductMethod::whole ? add_whole(y, site) : add_parts(method, y, site);
     methods_->end();
   }

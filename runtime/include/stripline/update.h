@@ -243,10 +243,11 @@ requires(update_operator<Op, T>) class UpdateEpoch {
 
   /// Updates cells side by side, from `cell` on, with as many values: the same as update() of each
   /// of them in turn, for less time. `values` may change when it returns. Ends the job, and updates
-  /// none, if one of the cells is not in its rank's segment.
+  /// none, if one of the cells is not in its rank's segment, or the values are at a null pointer.
   void update_run(global_ptr<T> cell, std::span<const T> values,
                   CallSite site = CallSite::current()) {
     if (values.empty()) return;
+    check_there(values, site);
     check("UpdateEpoch::update_run", cell, site);
     const uint64_t behind = (last_offset_ - cell.offset()) / sizeof(T);
     if (values.size() - 1 > behind) [[unlikely]]
@@ -281,13 +282,14 @@ requires(update_operator<Op, T>) class UpdateEpoch {
       epoch_->append(at.rank, at.index, value, site);
     }
     /// As UpdateEpoch::update_run(), of the elements from `index` on, whichever ranks have them.
-    /// Ends the job if there are not as many.
+    /// Ends the job if there are not as many, or the values are at a null pointer.
     void update_run(uint64_t index, std::span<const T> values,
                     CallSite site = CallSite::current()) const {
       if (index > size_ || values.size() > size_ - index) [[unlikely]] {
         detail::fail_elements(context_, "UpdateEpoch::update_run", index, index + values.size(),
                               size_, site);
       }
+      check_there(values, site);
       while (!values.empty()) {
         const place at = locate(index);
         const std::span<const T> here =
@@ -438,6 +440,10 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   void check_whole(const char* call, CallSite site) const {
     if (state_ == nullptr) [[unlikely]]
       detail::fail_moved_from(call, site);
+  }
+  static void check_there(std::span<const T> values, CallSite site) {
+    if (values.data() == nullptr && !values.empty()) [[unlikely]]
+      detail::fail_null("UpdateEpoch::update_run", values.size(), site);
   }
   // What has been moved from has no ranks.
   void check(const char* call, global_ptr<T> cell, CallSite site) const {
