@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <thread>
 #include <utility>
@@ -65,6 +66,17 @@ void World::coalesce(CommContext& context) {
   note_callers();
   reads_.emplace(*context_, FineOptions{.buffer_bytes = kReadAheadBytes, .across_barriers = true},
                  CallSite{"shmem_init", 0});
+}
+
+void World::learn_of_change(const Place& place, const void* found, size_t bytes) {
+  uint64_t word = 0;
+  // Where gets of single values are not read ahead, there is little to give up.
+  const bool compared = reads_ && found != nullptr && bytes <= sizeof word;
+  if (compared) std::memcpy(&word, found, bytes);
+  const global_ptr<std::byte> read = place.global();
+  const bool again = std::exchange(last_read_, read) == read;
+  const uint64_t before = std::exchange(last_found_, word);
+  if (again && (!compared || before != word)) learn();
 }
 
 void World::set_heap(std::byte* begin, size_t bytes, size_t alignment) {

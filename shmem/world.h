@@ -133,6 +133,7 @@ class World {
       if (!observed_) found.here = static_cast<std::byte*>(const_cast<void*>(address));
     } else if (std::byte* const base = reach_[found.pe]; base != nullptr) {
       found.here = base + found.offset;
+      if (reads) look_around(address);
     }
     return found;
   }
@@ -210,11 +211,14 @@ class World {
     if (written_.overlap(place.pe, place.offset, place.offset + bytes)) [[unlikely]]
       complete_all();
   }
-  /// True if this was asked about the same place the last time: the program may wait for a value
-  /// there to change.
-  bool reads_again(const Place& place) {
-    const global_ptr<std::byte> read = place.global();
-    return std::exchange(last_read_, read) == read;
+  /// The largest get of single values: what is read ahead, and what programs poll.
+  static constexpr size_t kMostValueBytes = 64;
+  /// To be called with what a get has found at a place, by a load or over the network; null: it is
+  /// not compared. A program that reads the same value once more waits for it to change: when it
+  /// has, what was read ahead may be older.
+  void note_read(const Place& place, const void* found, size_t bytes) {
+    if ((reads_ || bulk_) && bytes <= kMostValueBytes) [[unlikely]]
+      learn_of_change(place, found, bytes);
   }
   /// This PE knows from now on what others have done: what was read ahead may be older.
   void learn() {
@@ -235,9 +239,10 @@ class World {
   void progress();
   /// The same for others only.
   void serve();
-  /// To be called by what only reads memory of this PE: a program may do that in a loop until an
-  /// operation has changed it. Makes progress now and then, the more often where the same address
-  /// is read again, unless all PEs reach all memory by loads and stores.
+  /// To be called by what only loads, from memory of this PE or of another one in reach: a program
+  /// may do that in a loop until an operation has changed it. Makes progress now and then, the more
+  /// often where the same address is read again, unless all PEs reach all memory by loads and
+  /// stores.
   void look_around(const void* address = nullptr) {
     if (!needs_progress_) [[likely]]
       return;
@@ -245,7 +250,8 @@ class World {
     constexpr uint32_t kElsewhere = 64;
     const bool again = looked_at_.load(std::memory_order_relaxed) == address;
     looked_at_.store(address, std::memory_order_relaxed);
-    const uint32_t looks = looks_.fetch_add(1, std::memory_order_relaxed);
+    const uint32_t looks = looks_.load(std::memory_order_relaxed);
+    looks_.store(looks + 1, std::memory_order_relaxed);  // another thread's may be lost
     if (looks % (again ? kEvery : kElsewhere) == 0) again ? progress() : serve();
   }
   /// The same for waits and tests, by which the PE learns what others have done.
@@ -275,6 +281,7 @@ class World {
  private:
   rank_t job_rank_of_team(const char* call, const Team& team, int pe) const;
   CommContext& other_context(const char* call, shmem_ctx_t handle);
+  void learn_of_change(const Place& place, const void* found, size_t bytes);
   bool try_complete(CommContext& context);
   std::unique_ptr<rma::InjectionQueue> open_queue();
   [[noreturn]] void fail_address(const char* call, const void* address, size_t bytes) const;
@@ -305,6 +312,7 @@ class World {
   bool said_shared_ = false;  // that contexts have no queues
   bool orders_own_ = false;
   global_ptr<std::byte> last_read_;
+  uint64_t last_found_ = 0;           // its first bytes
   rma::RankBounds written_;           // by this PE, and not known to be complete
   std::optional<fine_region> reads_;  // that are read ahead; around the rest of the program
   std::unique_ptr<ActiveSets> active_sets_;

@@ -157,6 +157,39 @@ static void polling(void) {
   }
 }
 
+/* The same where the flag is on any PE: loads may reach it, while what has been read before is elsewhere. */
+static void polling_elsewhere(void) {
+  static long words[20], many[20], flag, spare;
+  static uint64_t go;
+  static const long one = 1;
+  const int home = pes / 2, writer = pes - 1;
+  if (pes == 1) return;
+  for (long round = 1; round <= 5L * pes; ++round) {
+    const int where = (int)(round % pes);
+    shmem_barrier_all();
+    if (me == 0) {
+      for (int i = 0; i < 40; ++i) CHECK(shmem_g(ctx, &words[i % 8], home) < round);
+      shmem_get(ctx, many, words, 20, home);
+      CHECK(many[5] < round);
+      CHECK(shmem_g(ctx, &flag, where) < round);
+      shmem_put_signal(ctx, &spare, &one, 1, &go, (uint64_t)round, SHMEM_SIGNAL_SET, writer);
+      while (shmem_g(ctx, &flag, where) < round) {
+      }
+      CHECK_EQUAL(shmem_g(ctx, &words[5], home), round);
+      shmem_get(ctx, many, words, 20, home);
+      CHECK_EQUAL(many[5], round);
+    }
+    if (me == writer) {
+      shmem_signal_wait_until(&go, SHMEM_CMP_GE, (uint64_t)round);
+      shmem_p(ctx, &words[5], round, home);
+      shmem_ctx_quiet(ctx);
+      shmem_p(ctx, &flag, round, where);
+      shmem_ctx_quiet(ctx);
+    }
+  }
+  shmem_barrier_all();
+}
+
 /* Who learns by a wait, a test, an atomic operation or a quiet reads nothing that is older. */
 static void learning(void) {
   static long news, known, counter;
@@ -263,6 +296,7 @@ int main(int argc, char **argv) {
   if (by_option || (alone != NULL && strcmp(alone, "1") == 0)) own_writes_are_read();
   waiting_makes_progress();
   polling();
+  polling_elsewhere();
   learning();
   may_be_old();
   large_copies();

@@ -19,6 +19,8 @@ using Arguments = std::vector<std::string>;
 using Variables = std::map<std::string, std::string>;
 
 inline const Arguments kMapped = {};
+/// Nodes of two PEs each, for jobs of four.
+inline const Arguments kNodes = {"--same-node", "mapped:2"};
 inline const Arguments kTcp = {"--same-node", "network"};
 inline const Arguments kCma = {"--same-node", "cma"};
 inline const Arguments kShm = {"--fabric", "shm", "--same-node", "network"};

@@ -66,6 +66,9 @@ TEST(OpenShmemOrder, IsThatOfSingleAccessesWhereTheyNeedNotWait) {
     }
     expect_passed("coalesce", path, {"1000", "option"}, {}, {2, 3});
   }
+  for (const auto& variables : {kCoalesce, kBulk, kBoth}) {
+    expect_passed("coalesce", kNodes, {"1000"}, variables, {4});
+  }
 }
 
 TEST(OpenShmemOrder, KeepsTheRulesOfTheStandardWhereAccessesNeedNotWait) {
