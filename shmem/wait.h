@@ -64,11 +64,22 @@ inline bool includes_any(const int* status, size_t count) {
   return false;
 }
 
+/// Where this thread begins to look for one variable of several: behind the one that it found last,
+/// if it was one of these, else anywhere. So all for which the comparison holds are found in the
+/// end, by calls that ask again and again, about other variables in between, too.
+size_t begin_of_search(const void* variables, size_t count);
+void note_found(const void* variables, size_t index);
+
 template <typename T, typename Values>
 size_t find_one(const T* variables, size_t count, const int* status, int comparison,
                 const Values& values) {
-  for (size_t i = 0; i < count; ++i) {
-    if (is_included(status, i) && holds(variables + i, comparison, T{values[i]})) return i;
+  if (count == 0) return kNone;
+  size_t i = begin_of_search(variables, count);
+  for (size_t looked_at = 0; looked_at < count; ++looked_at, i = i + 1 < count ? i + 1 : 0) {
+    if (is_included(status, i) && holds(variables + i, comparison, T{values[i]})) {
+      note_found(variables, i);
+      return i;
+    }
   }
   return kNone;
 }
