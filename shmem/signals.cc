@@ -86,8 +86,7 @@ uint64_t signal_fetch(const char* call, const uint64_t* signal) {
 }
 
 uint64_t signal_wait_until(const char* call, uint64_t* signal, int comparison, uint64_t value) {
-  wait_until(call, signal, comparison, value);
-  return value_now(signal);
+  return await_value(call, signal, comparison, value);
 }
 
 }  // namespace stripline::shmem

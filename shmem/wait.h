@@ -21,8 +21,7 @@ T value_now(const T* variable) {
 void check_comparison(const char* call, int comparison);
 
 template <typename T>
-bool holds(const T* variable, int comparison, T value) {
-  const T now = value_now(variable);
+bool compares(T now, int comparison, T value) {
   switch (comparison) {
     case SHMEM_CMP_EQ:
       return now == value;
@@ -37,6 +36,11 @@ bool holds(const T* variable, int comparison, T value) {
     default:
       return now <= value;
   }
+}
+
+template <typename T>
+bool holds(const T* variable, int comparison, T value) {
+  return compares(value_now(variable), comparison, value);
 }
 
 /// What variables are compared with: all with one value, or each with its own.
@@ -107,13 +111,26 @@ size_t find_some(const T* variables, size_t count, size_t* indices, const int* s
 
 // --- waiting -------------------------------------------------------------------------------------
 
+/// Returns what the comparison held for: the variable may have changed again since.
 template <typename T>
-void wait_until(const char* call, T* variable, int comparison, T value) {
+T await_value(const char* call, const T* variable, int comparison, T value) {
   World& here = world(call);
   check_comparison(call, comparison);
   here.look_for_news();
-  if (holds(variable, comparison, value)) return;
-  here.wait(call, [=] { return holds(variable, comparison, value); });
+  T seen = value_now(variable);
+  if (compares(seen, comparison, value)) return seen;
+  here.wait(call, [&] {
+    const T now = value_now(variable);
+    if (!compares(now, comparison, value)) return false;
+    seen = now;
+    return true;
+  });
+  return seen;
+}
+
+template <typename T>
+void wait_until(const char* call, T* variable, int comparison, T value) {
+  await_value(call, variable, comparison, value);
 }
 
 template <typename T, typename Values>
