@@ -101,7 +101,7 @@ void transfer(const char* call, shmem_ctx_t ctx, const Strided& strided, bool is
       context.pending.store(true, std::memory_order_relaxed);
       const future moved = start(VisDirection::put);
       moved.wait_source(site_of(call));
-      return here.keep(context, moved);
+      return here.keep(context, place.pe, moved);
     }
     got = start(VisDirection::get);
   }
@@ -157,7 +157,7 @@ void put_away(const char* call, World& world, CommContext& context, const Place&
       context.pending.store(true, std::memory_order_relaxed);
       const future copied =
           world.context().rput_buffered(bytes_at(source), place.global(), bytes, site_of(call));
-      return world.keep(context, copied);
+      return world.keep(context, place.pe, copied);
     }
     if (world.uses_bulk()) {
       context.pending.store(true, std::memory_order_relaxed);

@@ -47,7 +47,7 @@ void start(const char* call, shmem_ctx_t ctx, void* dest, const void* source, si
       here.send_held();
       moved.wait_source(site_of(call));
     }
-    return here.keep(context, moved);
+    return here.keep(context, place.pe, moved);
   }
   // The network's signals store a value; one that is to be added follows the data when they have
   // arrived.

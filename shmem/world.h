@@ -28,11 +28,11 @@
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/implicit_operations.h"
 #include "runtime/rma/injection_queue.h"
-#include "runtime/rma/keepers.h"
 #include "shmem/addresses.h"
 #include "shmem/call_sites.h"
 #include "shmem/heap.h"
 #include "shmem/interface.h"
+#include "shmem/written_ranges.h"
 
 namespace stripline::shmem {
 
@@ -65,8 +65,12 @@ struct CommContext {
   /// done by loads and stores. Set before an operation is started, cleared when all are complete.
   std::atomic<bool> pending{false};
   rma::ImplicitOperations implicit;  ///< puts and gets of which no one keeps a future
-  std::vector<future> started;       ///< the others; some may be complete
-  size_t most_started = 256;         ///< before those that are complete are dropped
+  struct Started {
+    rank_t pe = 0;
+    future operation;
+  };
+  std::vector<Started> started;  ///< the others; some may be complete
+  size_t most_started = 256;     ///< before those that are complete are dropped
   /// What this context alone hands to the network. Null: all goes by the PE's.
   std::unique_ptr<rma::InjectionQueue> queue;
   /// Gets of single values may be read ahead.
@@ -205,11 +209,11 @@ class World {
   /// it is started. The first with a Turn, the second without.
   void note_written(const Place& place, size_t bytes) {
     if (orders_own_) [[unlikely]]
-      written_.add(pes_, place.pe, place.offset, place.offset + bytes);
+      written_.add(place.pe, place.offset, place.offset + bytes);
   }
   void complete_written(const Place& place, size_t bytes) {
     if (written_.overlap(place.pe, place.offset, place.offset + bytes)) [[unlikely]]
-      complete_all();
+      complete_written_to(place.pe);
   }
   /// The largest get of single values: what is read ahead, and what programs poll.
   static constexpr size_t kMostValueBytes = 64;
@@ -270,8 +274,8 @@ class World {
   bool take_for_thread(const long* lock);
   void give_back_of_thread(const long* lock);
 
-  /// Remembers an operation that the context has started, for complete(). With a Turn.
-  void keep(CommContext& context, const future& operation);
+  /// Remembers an operation on a PE that the context has started, for complete(). With a Turn.
+  void keep(CommContext& context, rank_t pe, const future& operation);
   /// Completes what was started by this context, or by any. Without a Turn.
   void complete(CommContext& context);
   void complete_all();
@@ -282,6 +286,7 @@ class World {
   rank_t job_rank_of_team(const char* call, const Team& team, int pe) const;
   CommContext& other_context(const char* call, shmem_ctx_t handle);
   void learn_of_change(const Place& place, const void* found, size_t bytes);
+  void complete_written_to(rank_t pe);
   bool try_complete(CommContext& context);
   std::unique_ptr<rma::InjectionQueue> open_queue();
   [[noreturn]] void fail_address(const char* call, const void* address, size_t bytes) const;
@@ -313,7 +318,7 @@ class World {
   bool orders_own_ = false;
   global_ptr<std::byte> last_read_;
   uint64_t last_found_ = 0;           // its first bytes
-  rma::RankBounds written_;           // by this PE, and not known to be complete
+  WrittenRanges written_;             // by this PE, and not known to be complete
   std::optional<fine_region> reads_;  // that are read ahead; around the rest of the program
   std::unique_ptr<ActiveSets> active_sets_;
   std::unique_ptr<Atomics> atomics_;

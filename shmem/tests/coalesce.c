@@ -120,6 +120,27 @@ static void own_writes_are_read(void) {
   shmem_barrier_all();
 }
 
+/* The same of more words than are told apart, on all PEs, read between puts to others. */
+static void scattered_writes_are_read(void) {
+  enum { kApart = 7, kWords = 100 };
+  static long words[kMostPes][kApart * kWords];
+  for (long round = 1; round <= 5; ++round) {
+    for (int i = 0; i < kWords; ++i) {
+      for (int pe = 0; pe < pes; ++pe) {
+        if (i % 2 == 0) {
+          shmem_p(ctx, &words[me][kApart * i], round * i, pe);
+        } else {
+          shmem_atomic_set(ctx, &words[me][kApart * i], round * i, pe);
+        }
+        CHECK_EQUAL(shmem_g(ctx, &words[me][kApart * i + 1], pe), 0);
+      }
+      if (i % 40 != 39) continue;
+      for (int k = 0; k <= i; ++k) CHECK_EQUAL(shmem_g(ctx, &words[me][kApart * k], (me + k) % pes), round * k);
+    }
+  }
+  shmem_barrier_all();
+}
+
 /* A PE that waits has sent what it has called, and serves others. */
 static void waiting_makes_progress(void) {
   static long arrived, looked;
@@ -293,7 +314,10 @@ int main(int argc, char **argv) {
   index_gather();
   const char *const alone = getenv("STRIPLINE_COALESCE");
   /* Without, the standard promises that of quiet only. */
-  if (by_option || (alone != NULL && strcmp(alone, "1") == 0)) own_writes_are_read();
+  if (by_option || (alone != NULL && strcmp(alone, "1") == 0)) {
+    own_writes_are_read();
+    scattered_writes_are_read();
+  }
   waiting_makes_progress();
   polling();
   polling_elsewhere();
