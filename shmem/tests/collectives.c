@@ -100,6 +100,9 @@ static void teams(void) {
   for (int pe = 0; pe < shmem_team_n_pes(SHMEM_TEAM_SHARED); ++pe) {
     CHECK(shmem_team_ptr(SHMEM_TEAM_SHARED, in, pe) != NULL);
   }
+  int reached = 0;
+  for (int pe = 0; pe < pes; ++pe) reached += shmem_ptr(in, pe) != NULL;
+  CHECK_EQUAL(shmem_team_n_pes(SHMEM_TEAM_SHARED), reached);
   shmem_team_t even = SHMEM_TEAM_INVALID, x = SHMEM_TEAM_INVALID, y = SHMEM_TEAM_INVALID;
   shmem_team_config_t config = {.num_contexts = 3};
   CHECK_EQUAL(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 2, (pes + 1) / 2, &config,
