@@ -94,6 +94,18 @@ int main(int argc, char **argv) {
     if (how[0] == 'f') shmem_free(block);
     shmem_long_p(&block[how[0] == 'f' ? 0 : 2], 1, next);
   }
+  if (strncmp(how, "sizes ", 6) == 0) {
+    const size_t bytes = me == 1 ? 64 : 128;
+    if (strcmp(how + 6, "malloc") == 0) {
+      shmem_malloc(bytes);
+    } else if (strcmp(how + 6, "calloc") == 0) {
+      shmem_calloc(bytes / 8, 8);
+    } else if (strcmp(how + 6, "align") == 0) {
+      shmem_align(256, bytes);
+    } else {
+      shmem_realloc(shmem_malloc(8), bytes);
+    }
+  }
   if (strcmp(how, "buffer") == 0) {
     long *const block = shmem_calloc(2, sizeof *block);
     shmem_free(block);
