@@ -318,7 +318,7 @@ void pcontrol(int level) {
   const Turn turn(here);
   const auto inside = here.state().exclusive();
   rma::ProgramTrace* const trace = here.state().job.observers().trace();
-  if (trace != nullptr) trace->set_noting(level != 0);
+  if (trace != nullptr) trace->set_noting(level > 0);
 }
 
 void info_get_version(int* major, int* minor) {
