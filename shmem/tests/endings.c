@@ -78,7 +78,12 @@ int main(int argc, char **argv) {
   if (strcmp(how, "fork") == 0) child_has_a_copy();
   if (strcmp(how, "twice") == 0) {
     shmem_init();
-    shmem_finalize();
+    if (me == 0) {
+      usleep(100000);
+      for (int pe = 0; pe < pes; ++pe) shmem_long_p(&values[0], 6, pe);
+    }
+    shmem_finalize(); /* a barrier, too, where it is not the last */
+    CHECK_EQUAL(values[0], 6);
     int initialised = 0;
     shmem_query_initialized(&initialised);
     CHECK_EQUAL(initialised, 1);
