@@ -365,9 +365,8 @@ bool World::try_complete(CommContext& context) {
   return false;
 }
 
-// What all contexts have started to one PE, in a program of which one thread calls. Others have
-// been told nothing, and have told this PE nothing: what was read ahead stays, but where this PE
-// has written.
+// Completes what all contexts have started to one PE, in a program of which one thread calls. It
+// synchronises no other PE: what was read ahead stays, except where this PE has written.
 void World::complete_written_to(rank_t pe) {
   if (observed_) return complete_all();
   const auto complete_of = [this, pe](CommContext& context) {
