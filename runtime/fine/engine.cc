@@ -63,7 +63,7 @@ detail::FineEntry FineEngine::enter(const FineOptions& options, CallSite site) {
     bulk_->accompany(this);
     begin_visit(site);
   }
-  return {last_region_, waits_};
+  return {last_region_, waits_, !waits_ && !all_mapped_};
 }
 
 void FineEngine::leave(uint32_t region) {
