@@ -257,7 +257,10 @@ class Tuning {
       STRIPLINE_ASSIGN_OR_RETURN(bundle.files, files_in(folder_));
       file_ = folder_ / bundle.files.front().name;
     }
-    for (const ExportFile& one : bundle.files) record_.files[one.name] = sha256_hex(one.text);
+    for (ExportFile& one : bundle.files) {
+      one.text = sealed(one.text);
+      record_.files[one.name] = sha256_hex(one.text);
+    }
     bundle.record = to_json(record_).dump(2) + "\n";
     return write_bundle(bundle, folder_, false, kAdvice);
   }
