@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/atomic_file.h"
+#include "base/formatted.h"
 #include "base/quantity.h"
 #include "base/random.h"
 #include "optimizer/stats/order.h"
@@ -310,6 +311,10 @@ std::string_view title_of(Stage stage) {
 
 bool is_slower(const Checked& one) { return one.test.verdict == stats::NonInferiority::inferior; }
 
+bool is_inconclusive(const Checked& one) {
+  return !is_slower(one) && !targets::is_accepted(one.test);
+}
+
 StageResult judge_stage(Stage stage, std::span<const Checked> checked,
                         const ValidationOptions& options) {
   StageResult result{.stage = stage, .passed = true, .verdict = "nothing to compare"};
@@ -320,12 +325,19 @@ StageResult judge_stage(Stage stage, std::span<const Checked> checked,
   };
   const size_t pairs = checked.front().pairs;
   const auto slower = count(stats::NonInferiority::inferior);
-  result.passed = slower == 0 && pairs >= options.least_pairs;
+  const auto undecided = count(stats::NonInferiority::inconclusive);
+  const auto open = std::ranges::count_if(checked, is_inconclusive);
+  result.inconclusive = static_cast<size_t>(open);
+  result.passed = slower == 0 && open == 0 && pairs >= options.least_pairs;
   result.verdict = count_text(checked.size(), "comparison") + " in " + count_text(pairs, "pair") +
                    " of launches: " + std::to_string(count(stats::NonInferiority::non_inferior)) +
                    " not slower than the default by more than the margin, " +
-                   std::to_string(slower) + " slower, " +
-                   std::to_string(count(stats::NonInferiority::inconclusive)) + " inconclusive";
+                   std::to_string(slower) + " slower, " + std::to_string(undecided) +
+                   " inconclusive";
+  if (undecided > 0) {
+    result.verdict += ", of which " + std::to_string(undecided - open) + " lose less than " +
+                      formatted("%.0f %%", 100 * targets::kBoundedLoss);
+  }
   if (pairs < options.least_pairs) {
     result.verdict += "; the time was up before the " + std::to_string(options.least_pairs) +
                       " pairs that a verdict takes";
