@@ -26,6 +26,8 @@ constexpr double kLeastPointBudgetS = 0.001;
 constexpr uint32_t kRepetitions = 300;
 constexpr size_t kMostPairs = 30;
 constexpr size_t kMostHeldOut = 60;
+// Times the largest size that was measured, where a choice holds for all sizes.
+constexpr std::array<uint64_t, 2> kLargerSizes = {4, 16};
 
 Check check_of(const Cell& cell, Stage stage) {
   return {{.operation = std::string(to_string(cell.collective)),
@@ -224,6 +226,7 @@ std::vector<Check> checks_of(const targets::Target& target,
   std::vector<Check> checks;
   std::vector<Check> held_out;
   std::vector<Check> predicted;
+  std::vector<Check> beyond;
   std::map<std::pair<Collective, uint32_t>, std::vector<const targets::Choice*>> rows;
   for (const auto& choice : by_cell) {
     rows[{choice.cell.collective, choice.cell.ranks}].push_back(&choice);
@@ -234,6 +237,20 @@ std::vector<Check> checks_of(const targets::Target& target,
     if (next != rows.end() && next->first.first == key.first) {
       if (const auto cell = predicted_cell(row, next->second)) {
         predicted.push_back(check_of(*cell, Stage::held_out));
+      }
+    }
+    // It has to be as fast beyond what it was chosen by.
+    const auto& largest = *row.back();
+    const bool for_all_sizes = targets::scope_of(target, key.first) != targets::Scope::cell;
+    if (for_all_sizes && largest.candidate.id != 0 && largest.cell.bytes > 0) {
+      for (const uint64_t factor : kLargerSizes) {
+        Cell larger = largest.cell;
+        larger.bytes = std::min(factor * larger.bytes,
+                                kLargerSizes.front() * largest_size(key.first, key.second));
+        const bool known = !beyond.empty() && beyond.back().cell == larger;
+        if (larger.bytes > largest.cell.bytes && !known) {
+          beyond.push_back(check_of(larger, Stage::held_out));
+        }
       }
     }
     for (size_t i = 0; i < row.size(); ++i) {
@@ -263,6 +280,7 @@ std::vector<Check> checks_of(const targets::Target& target,
     }
   }
   checks.insert(checks.end(), predicted.begin(), predicted.end());
+  checks.insert(checks.end(), beyond.begin(), beyond.end());
   // A few of all, spread evenly.
   const size_t step = held_out.size() / kMostHeldOut + 1;
   for (size_t i = 0; i < held_out.size(); i += step) {

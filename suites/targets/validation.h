@@ -41,7 +41,7 @@ struct Check {
 /// commute unless those are excluded, a few of all these; of each collective, a number of ranks in
 /// the middle between two with the same choices, which may be predicted there; where settings of
 /// knobs depart, the cells that knobs are looked at by, and others with as many ranks as there may
-/// be; programs.
+/// be; where a choice holds for all sizes, some beyond the largest that was measured; programs.
 std::vector<Check> checks_of(const targets::Target& target,
                              const std::vector<targets::Choice>& by_cell,
                              const std::vector<targets::Setting>& settings,

@@ -126,6 +126,30 @@ TEST(Validation, EveryCollectiveWithPredictionsIsLookedAt) {
   EXPECT_EQ(by_ranks[7], all);
 }
 
+TEST(Validation, AChoiceForAllSizesIsHeldOutBeyondThem) {
+  const targets::Target& target = named("openmpi");
+  const auto sizes_beyond = [&](Collective collective, int id, uint64_t most) {
+    std::vector<targets::Choice> choices;
+    for (const uint64_t bytes : {uint64_t{8}, most}) {
+      choices.push_back({{collective, 4, 4, bytes}, {.name = "it", .id = id}});
+    }
+    std::set<uint64_t> sizes;
+    for (const Check& check : checks_of(target, choices, {}, {4}, {})) {
+      const bool is_it = check.stage == Stage::held_out && check.asked.bytes > most;
+      if (is_it) sizes.insert(check.asked.bytes);
+    }
+    return sizes;
+  };
+  EXPECT_EQ(sizes_beyond(Collective::scan, 2, 4096), (std::set<uint64_t>{16384, 65536}));
+  EXPECT_EQ(sizes_beyond(Collective::gather, 2, 4096), (std::set<uint64_t>{16384, 65536}));
+  EXPECT_TRUE(sizes_beyond(Collective::scan, 0, 4096).empty());
+  // Rules of bcast end where it was measured.
+  EXPECT_TRUE(sizes_beyond(Collective::bcast, 6, 4096).empty());
+  // No larger than what ranks have room for.
+  const uint64_t most = largest_size(Collective::gather, 4);
+  EXPECT_EQ(sizes_beyond(Collective::gather, 2, most), (std::set<uint64_t>{4 * most}));
+}
+
 TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
   const targets::Target& target = named("openmpi");
   const auto of_knobs = [&](const std::vector<targets::Setting>& settings, Stage stage) {
