@@ -21,6 +21,7 @@
 #include "base/testing/test_size.h"
 #include "optimizer/targets/mpich/mpich.h"
 #include "optimizer/targets/registry.h"
+#include "optimizer/targets/ucx/ucx.h"
 #include "suites/targets/grid.h"
 #include "suites/targets/launcher.h"
 #include "suites/targets/leftovers.h"
@@ -324,6 +325,8 @@ TEST(RealUcx, ReadsTheFileThatIsExportedAndHasTheDefaultsOfTheTable) {
   ASSERT_OK_AND_ASSIGN(const auto with, output_of({"ucx_info", "-c"}, 30, loading));
   EXPECT_NE(with.find("\nUCX_RNDV_THRESH=8K\n"), std::string::npos);
 
+  ASSERT_OK_AND_ASSIGN(const auto listed, output_of({"ucx_info", "-c", "-f"}));
+  EXPECT_TRUE(targets::ucx::read_conf(listed, "what UCX lists").ok());
   ASSERT_OK_AND_ASSIGN(const auto usual, output_of({"ucx_info", "-c"}));
   for (const targets::Knob& knob : target.knobs) {
     const std::string line =
