@@ -97,7 +97,9 @@ TEST(Targets, ChoicesDependOnWhatTheTargetDistinguishes) {
   EXPECT_EQ(scope_of(openmpi, Collective::scan), Scope::ranks);
   const Target& mpich = **find_target("mpich");
   EXPECT_EQ(scope_of(mpich, Collective::bcast), Scope::cell);
-  EXPECT_EQ(scope_of(mpich, Collective::allgather), Scope::ranks);
+  EXPECT_EQ(scope_of(mpich, Collective::allgather), Scope::cell);
+  EXPECT_EQ(scope_of(mpich, Collective::gather), Scope::ranks);
+  EXPECT_EQ(scope_of(mpich, Collective::alltoallv), Scope::ranks);
   EXPECT_EQ(scope_of(Target{}, Collective::bcast), Scope::collective);
 }
 
