@@ -36,11 +36,11 @@ std::vector<PassingOn::Spread> PassingOn::alike() const {
   std::vector<Spread> spreads;
   for (auto& [need, readers] : by_need) {
     const Outgoing& one = made_.outgoing[readers.front()];
-    if (readers.size() >= 2 &&
+    if (readers.size() < 2) continue;
+    const auto choice =
         choices_.broadcasts(one.selection(), one.reader, static_cast<uint32_t>(readers.size()),
-                            asked_[one.reader].receives)) {
-      spreads.push_back({std::move(readers), {}});
-    }
+                            asked_[one.reader].receives);
+    if (choice) spreads.push_back({std::move(readers), {}, *choice});
   }
   return spreads;
 }
@@ -68,13 +68,11 @@ std::optional<PassingOn::Spread> PassingOn::hot_beside(const std::vector<Spread>
                         .elements = one.places.size(),
                         .runs = runs_of(one.places)};
     const rank_t reader = made_.outgoing[numbers[one.readers.front()]].reader;
-    const double saved =
-        choices_.passing_on_saves(hot, reader, static_cast<uint32_t>(one.readers.size()),
-                                  one.most_besides, asked_[reader].receives);
-    if (saved <= most) continue;
-    most = saved;
-    best.emplace();
-    best->hot = std::move(one.places);
+    const auto choice = choices_.broadcasts(hot, reader, static_cast<uint32_t>(one.readers.size()),
+                                            asked_[reader].receives, one.most_besides);
+    if (!choice || choices_.saved_by(*choice) <= most) continue;
+    most = choices_.saved_by(*choice);
+    best.emplace(Spread{{}, std::move(one.places), *choice});
     for (const size_t of_needs : one.readers) best->readers.push_back(numbers[of_needs]);
   }
   return best;
@@ -90,7 +88,8 @@ rma::Landing PassingOn::landing_of(const Spread& spread, rank_t reader) const {
               reader, there.flags + (others == 0 ? 0 : kFlagsOfTurns * sizeof(uint64_t)))};
 }
 
-// Each reader is informed from whom it comes, what is hot if not all is, and where it is to go.
+// Each reader is informed from whom it comes, by which decision, what is hot if not all is, and
+// where it is to go.
 void PassingOn::tell(const Spread& spread, rank_t me,
                      std::vector<std::vector<uint64_t>>& told) const {
   std::vector<rank_t> ranks = {me};
@@ -99,6 +98,8 @@ void PassingOn::tell(const Spread& spread, rank_t me,
     const bool all = spread.hot.empty() || asked_[ranks[place]].wanted == spread.hot.size();
     std::vector<uint64_t>& list = told[ranks[place]];
     list = {ranks[parent_of(place)], all ? 0 : spread.hot.size()};
+    const auto choice = words_of<uint64_t>(spread.choice);
+    list.insert(list.end(), choice.begin(), choice.end());
     if (!all) list.insert(list.end(), spread.hot.begin(), spread.hot.end());
     each_child(place, ranks.size(), [&](size_t child) {
       const rma::Landing there = landing_of(spread, ranks[child]);
@@ -147,8 +148,10 @@ void PassingOn::hear(size_t number, std::span<const uint64_t> told) {
   Incoming& in = made_.incoming[number];
   const auto source = static_cast<rank_t>(told[0]);
   const uint64_t hot_elements = told[1];
-  const std::vector<uint32_t> hot(told.begin() + 2,
-                                  told.begin() + 2 + static_cast<std::ptrdiff_t>(hot_elements));
+  in.passed_on.emplace(choice_of_words(told.subspan(2)));
+  told = told.subspan(2 + kWordsOfChoice<uint64_t>);
+  const std::vector<uint32_t> hot(told.begin(),
+                                  told.begin() + static_cast<std::ptrdiff_t>(hot_elements));
   ++made_.statistics.broadcast_owners;
   if (hot.empty()) {
     in.source = source;
@@ -166,7 +169,7 @@ void PassingOn::hear(size_t number, std::span<const uint64_t> told) {
                        .turn_bytes = in.landing.turn_bytes,
                        .flags = in.landing.flags + static_cast<std::ptrdiff_t>(kFlagsOfTurns)};
   }
-  for (size_t at = 2 + hot_elements; at < told.size(); at += 4) {
+  for (size_t at = hot_elements; at < told.size(); at += 4) {
     Outgoing& out = made_.outgoing.emplace_back();
     out.reader = static_cast<rank_t>(told[at]);
     out.of = number;

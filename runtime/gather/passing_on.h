@@ -68,6 +68,7 @@ class PassingOn {
   struct Spread {
     std::vector<size_t> readers;  // numbers of outgoing messages
     std::vector<uint32_t> hot;    // of what these need; none: all of it
+    GroupChoice choice;           // that says so
   };
 
   std::vector<Spread> alike() const;
