@@ -3,6 +3,7 @@
 #include "suites/registry.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <utility>
@@ -11,7 +12,10 @@
 
 #include "base/shell_words.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/fit/held_out_plans.h"
 #include "optimizer/plan/ask.h"
+#include "optimizer/plan/gather_mechanism.h"
+#include "optimizer/plan/update_mechanism.h"
 #include "optimizer/report/questions.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/program_trace.h"
@@ -398,6 +402,93 @@ TEST(EveryKernel, IsExplainedWithoutAModel) {
        {"loop", "nest", "call", "gather", "indirect", "product", "bulk", "fine"}) {
     EXPECT_TRUE(kinds.contains(kind)) << kind;
   }
+}
+
+// Options of a request that depend on settings of a run, which a model does not know, or on what
+// the network was measured to have.
+constexpr std::array<std::string_view, 5> kOfRuns = {"--most-hops", "--message", "--buffer",
+                                                     "--uses", "--provider-atomics"};
+
+// What a run asked by its command is what the gate asks. Numbers that a run counts are random: they
+// are compared within a factor of two.
+template <plan::Mechanism M>
+void expect_alike(const typename M::Request& of_gate, const reports::Question& of_run) {
+  const typename M::Request usual;
+  for (const auto& field : M::fields()) {
+    const std::string_view option = field.text.option;
+    SCOPED_TRACE(option);
+    if (std::ranges::find(kOfRuns, option) != kOfRuns.end()) continue;
+    const auto asked = of_run.find(std::string(option.substr(2)));
+    const plan::FieldValue expected = field.get(of_gate);
+    if (const auto* const flag = std::get_if<bool>(&expected)) {
+      EXPECT_EQ(asked != of_run.end(), *flag);
+    } else if (const auto* const number = std::get_if<uint64_t>(&expected)) {
+      const uint64_t seen =
+          asked == of_run.end() ? std::get<uint64_t>(field.get(usual)) : std::stoull(asked->second);
+      EXPECT_LE(seen, 2 * *number);
+      EXPECT_LE(*number, 2 * seen);
+    }
+  }
+}
+
+// The command that the trace of rank 0 shows of a kind after a point.
+std::string command_of(const Point& point, std::string_view kind, const std::string& model) {
+  std::string command;
+  on_ranks(
+      4, "emulated:power5-lapi,compute=none", "virtual",
+      [&](Session& session) {
+        const auto ran = run_point(session, point, {.min_reps = 4, .max_reps = 4});
+        EXPECT_TRUE(ran.ok()) << ran.error().message();
+        Context& context = session.context();
+        if (context.rank_me() != 0) return;
+        const std::string begin = "stripline explain " + std::string(kind) + " ";
+        context.state().job.observers().trace()->choices().for_each(
+            [&](const decide::Trace::Row& row) {
+              if (row.command.starts_with(begin)) command = row.command;
+            });
+      },
+      model,
+      [](Options& options) {
+        options.trace = "sites";
+        options.debug = false;
+        options.guard = false;  // which would carry out others to compare
+      });
+  return command;
+}
+
+TEST(HeldOut, TheGateAsksAboutUpdatesAsRunsDo) {
+  const SmallModel file("emulated:power5-lapi,compute=none");
+  const Point point{"kernel.histogram",
+                    "tuned",
+                    {{"updates", int64_t{3000}},
+                     {"bins_per_rank", int64_t{5000}},
+                     {"keys", std::string("uniform")},
+                     {"mode", std::string("accumulate")}}};
+  const std::string command = command_of(point, "update", file.path());
+  ASSERT_FALSE(command.empty());
+  SCOPED_TRACE(command);
+  const experiment::HeldOutProblem problem{experiment::HeldOutKind::update, {point}};
+  expect_alike<plan::UpdateMechanism>(fit::update_request(problem, {}, 4),
+                                      asked_by(command).question);
+}
+
+TEST(HeldOut, TheGateAsksAboutGathersAsRunsDo) {
+  const SmallModel file("emulated:power5-lapi,compute=none");
+  const auto model = model::load_model(file.path());
+  ASSERT_TRUE(model.ok()) << model.error().message();
+  const Point point{"kernel.spmv",
+                    "tuned",
+                    {{"matrix", std::string("random")},
+                     {"rows", int64_t{4 * 1000}},
+                     {"entries", int64_t{3}},
+                     {"iterations", int64_t{2}},
+                     {"inspection", std::string("before")}}};
+  const std::string command = command_of(point, "gather", file.path());
+  ASSERT_FALSE(command.empty());
+  SCOPED_TRACE(command);
+  const experiment::HeldOutProblem problem{experiment::HeldOutKind::gather, {point}};
+  expect_alike<plan::GatherMechanism>(fit::gather_request(problem, model->fingerprint, 4),
+                                      asked_by(command).question);
 }
 
 // One that exceeds the segments.

@@ -67,6 +67,13 @@ std::optional<size_t> fastest_but_first(std::span<const size_t> measured, const 
   });
 }
 
+// Of all networks emulated ones alone have puts whose flag travels with the data
+// (runtime/fabric/fabric.h).
+bool has_flags_with_data(const model::Fingerprint& fingerprint) {
+  const auto fabric = fingerprint.find("fabric");
+  return fabric != fingerprint.end() && fabric->second.value.starts_with("emulated:");
+}
+
 // Calls.
 
 std::optional<plan::VisMethod> method_of(const Point& point) {
@@ -230,18 +237,7 @@ std::optional<size_t> choose_nest(const plan::CompiledPath& path, const HeldOutP
 std::optional<size_t> choose_update(const plan::UpdateCosts& costs, const HeldOutProblem& problem,
                                     std::span<const size_t> measured, uint32_t ranks) {
   if (!costs.has_buffers()) return std::nullopt;
-  const Point& point = problem.points.front();
-  const uint64_t cells = number(point, "bins_per_rank");
-  plan::UpdateRequest request;
-  request.updates = number(point, "updates");
-  request.ranks = std::max<uint32_t>(2, ranks);
-  request.local_percent = 100 / request.ranks;
-  const double all_cells = static_cast<double>(cells) * request.ranks;
-  request.cells = static_cast<uint64_t>(
-      std::clamp(-all_cells * std::expm1(-static_cast<double>(request.updates) / all_cells), 1.0,
-                 static_cast<double>(request.updates)));
-  request.span_bytes = cells * request.item_bytes;
-  request.one_value = true;
+  const plan::UpdateRequest request = update_request(problem, measured, ranks);
   const auto candidate_of = [](const Point& one) {
     plan::UpdateCandidate candidate;
     candidate.merges = true;
@@ -253,8 +249,6 @@ std::optional<size_t> choose_update(const plan::UpdateCosts& costs, const HeldOu
         method == "messages" ? plan::UpdateMethod::messages : plan::UpdateMethod::provider;
     return candidate;
   };
-  request.provider = std::ranges::any_of(
-      measured, [&](size_t one) { return text(problem.points[one], "method") == "provider"; });
   if (plan::plan_update(request, &costs).reason != plan::Reason::tuned) {
     return if_measured(measured, 0);
   }
@@ -265,25 +259,12 @@ std::optional<size_t> choose_update(const plan::UpdateCosts& costs, const HeldOu
   });
 }
 
-// Gathers: what a rank needs of another one, if columns fall at random.
+// Gathers.
 
-std::optional<size_t> choose_gather(const plan::CompiledPath& path, const HeldOutProblem& problem,
+std::optional<size_t> choose_gather(const plan::CompiledModel& model,
+                                    const plan::CompiledPath& path, const HeldOutProblem& problem,
                                     std::span<const size_t> measured, uint32_t ranks) {
-  const Point& point = problem.points.front();
-  const double of_each = static_cast<double>(number(point, "rows")) / std::max<uint32_t>(2, ranks);
-  const double reads =
-      static_cast<double>(number(point, "entries")) * of_each / std::max<uint32_t>(2, ranks);
-  const double elements = std::max(1.0, -of_each * std::expm1(-reads / of_each));
-  plan::GatherRequest request;
-  request.elements = static_cast<uint64_t>(elements);
-  request.element_bytes = kElementBytes;
-  request.runs = static_cast<uint64_t>(std::max(1.0, elements * (1 - elements / of_each)));
-  request.span_bytes =
-      std::max(request.elements * kElementBytes, static_cast<uint64_t>(of_each) * kElementBytes);
-  request.readers = std::max<uint32_t>(1, ranks - 1);
-  request.owners = request.readers;
-  // As on the networks where it matters.
-  request.surroundings.flag_with_data = true;
+  const plan::GatherRequest request = gather_request(problem, model.tuned().fingerprint, ranks);
   const plan::GatherDecision decision = plan::plan_gather(request, &path);
   for (const size_t one : measured) {
     if (problem.points[one].variant == plan::to_string(decision.method)) return one;
@@ -393,6 +374,46 @@ std::optional<size_t> choose_copies(const plan::CompiledPath& path, const HeldOu
 
 }  // namespace
 
+// Counting one in bins that lie anywhere: what no rank stores into meanwhile may be summed up.
+plan::UpdateRequest update_request(const HeldOutProblem& problem, std::span<const size_t> measured,
+                                   uint32_t ranks) {
+  const Point& point = problem.points.front();
+  const uint64_t cells = number(point, "bins_per_rank");
+  plan::UpdateRequest request;
+  request.updates = number(point, "updates");
+  request.ranks = std::max<uint32_t>(2, ranks);
+  request.local_percent = 100 / request.ranks;
+  const double all_cells = static_cast<double>(cells) * request.ranks;
+  request.cells = static_cast<uint64_t>(
+      std::clamp(-all_cells * std::expm1(-static_cast<double>(request.updates) / all_cells), 1.0,
+                 static_cast<double>(request.updates)));
+  request.span_bytes = cells * request.item_bytes;
+  request.one_value = true;
+  request.sums = true;
+  request.provider = std::ranges::any_of(
+      measured, [&](size_t one) { return text(problem.points[one], "method") == "provider"; });
+  return request;
+}
+
+// What a rank needs of another one, if columns fall at random.
+plan::GatherRequest gather_request(const HeldOutProblem& problem,
+                                   const model::Fingerprint& fingerprint, uint32_t ranks) {
+  const Point& point = problem.points.front();
+  const double of_each = static_cast<double>(number(point, "rows")) / std::max<uint32_t>(2, ranks);
+  const double reads =
+      static_cast<double>(number(point, "entries")) * of_each / std::max<uint32_t>(2, ranks);
+  const double elements = std::max(1.0, -of_each * std::expm1(-reads / of_each));
+  plan::GatherRequest request;
+  request.elements = static_cast<uint64_t>(elements);
+  request.element_bytes = kElementBytes;
+  request.runs = static_cast<uint64_t>(std::max(1.0, elements * (1 - elements / of_each)));
+  request.span_bytes =
+      std::max(request.elements * kElementBytes, static_cast<uint64_t>(of_each) * kElementBytes);
+  request.readers = std::max<uint32_t>(2, ranks) - 1;
+  request.surroundings.flag_with_data = has_flags_with_data(fingerprint);
+  return request;
+}
+
 std::optional<ExpectedTime> expected_of(const plan::CompiledModel& model,
                                         const HeldOutProblem& problem) {
   if (has_choice(problem.kind)) return std::nullopt;
@@ -420,7 +441,7 @@ std::optional<size_t> chosen_alternative(const plan::CompiledModel& model,
     case HeldOutKind::update:
       return choose_update(path->update, problem, measured, ranks);
     case HeldOutKind::gather:
-      return choose_gather(*path, problem, measured, ranks);
+      return choose_gather(model, *path, problem, measured, ranks);
     case HeldOutKind::indirect:
       return choose_block(*path, problem, measured, ranks);
     case HeldOutKind::fine:

@@ -315,6 +315,20 @@ TEST(JudgeDecisions, CopiesAreJudgedByWaitingForThem) {
   EXPECT_EQ(copies(1, "get", 0).first, "plain");  // its result is needed at once
 }
 
+// Flags travel with the data on emulated networks, and on no others.
+TEST(JudgeDecisions, GathersAreAskedAboutOnTheNetworkOfTheModel) {
+  const experiment::HeldOutProblem problem{HeldOutKind::gather,
+                                           {{experiment::kernels::kSpmv.name,
+                                             "pack",
+                                             {{"rows", int64_t{1000}}, {"entries", int64_t{3}}}}}};
+  const auto has_flag = [&](const char* fabric) {
+    const model::Fingerprint fingerprint = {{"fabric", {fabric, model::MatchRule::hard}}};
+    return gather_request(problem, fingerprint, 2).surroundings.flag_with_data;
+  };
+  EXPECT_TRUE(has_flag("emulated:opteron-vapi"));
+  EXPECT_FALSE(has_flag("tcp"));
+}
+
 TEST(JudgeDecisions, WhatIsNotMeasuredJudgesNothing) {
   EXPECT_EQ(summed_up(judge_held_out(truth(), {}, 2)), Judgement());
   HeldOutTimes alone = windows_that_took({1e-3, 2e-3, 3e-3, 4e-3}, 0);
