@@ -1,12 +1,14 @@
 #include "optimizer/fit/held_out_plans.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
 #include <tuple>
 
 #include "optimizer/experiment/catalogue.h"
+#include "optimizer/experiment/requirements.h"
 #include "optimizer/fit/vis_samples.h"
 #include "optimizer/model/paths.h"
 #include "optimizer/plan/bulk.h"
@@ -14,6 +16,7 @@
 #include "optimizer/plan/gather.h"
 #include "optimizer/plan/indirect.h"
 #include "optimizer/plan/nest.h"
+#include "optimizer/plan/shared_update.h"
 #include "optimizer/plan/strip.h"
 #include "optimizer/plan/update.h"
 #include "optimizer/plan/vis.h"
@@ -28,6 +31,7 @@ using experiment::HeldOutProblem;
 using experiment::Point;
 
 constexpr uint64_t kElementBytes = sizeof(double);  // of kernels
+constexpr uint64_t kCacheLineBytes = 64;
 
 uint64_t number(const Point& point, const char* name) {
   return static_cast<uint64_t>(experiment::number_param(point, name).value_or(0));
@@ -71,7 +75,7 @@ std::optional<size_t> fastest_but_first(std::span<const size_t> measured, const 
 // (runtime/fabric/fabric.h).
 bool has_flags_with_data(const model::Fingerprint& fingerprint) {
   const auto fabric = fingerprint.find("fabric");
-  return fabric != fingerprint.end() && fabric->second.value.starts_with("emulated:");
+  return fabric != fingerprint.end() && experiment::is_emulated(fabric->second.value);
 }
 
 // Calls.
@@ -307,6 +311,35 @@ std::optional<size_t> by_variant(const HeldOutProblem& problem, std::span<const 
   return std::nullopt;
 }
 
+// Shared updates, as kernel.shared_histogram has them: of cells that are updated alike all are
+// replicated, or none. Ranks are of one node, in what the model knows most of.
+std::optional<size_t> choose_shared(const model::TunedModel& model, const HeldOutProblem& problem,
+                                    std::span<const size_t> measured, uint32_t ranks) {
+  if (!model.shared_update) return std::nullopt;
+  const Point& point = problem.points.front();
+  const uint64_t cells = number(point, "buckets");
+  plan::SharedTeam team{.workers = std::max<uint32_t>(2, ranks),
+                        .type = model::CellType::integer8,
+                        .footprint_bytes = cells * sizeof(uint64_t)};
+  std::optional<plan::SharedCosts> costs;
+  for (const auto placement : {model::SharedPlacement::package, model::SharedPlacement::node,
+                               model::SharedPlacement::core}) {
+    team.placement = placement;
+    if (!costs) costs = plan::team_costs(*model.shared_update, team);
+  }
+  if (!costs) return std::nullopt;
+  constexpr std::array<uint32_t, 1> kAlike = {1};
+  plan::RangeRequest request;
+  request.workers = team.workers;
+  request.updates = static_cast<double>(number(point, "updates"));
+  request.line_cells = kCacheLineBytes / sizeof(uint64_t);
+  request.most_cells = cells;
+  request.density = {kAlike, cells, cells};
+  const plan::RangeChoice choice = plan::choose_range(request, *costs);
+  if (choice.changes) return by_variant(problem, measured, "replicate");
+  return by_variant(problem, measured, costs->lock_s < costs->atomic_s ? "locked" : "atomic");
+}
+
 // Fine-grained regions fetch what is near together.
 const char* boxes_of(const HeldOutProblem& problem, const plan::CompiledPath* path) {
   const uint64_t between = (number(problem.points.front(), factor::kStride) - 1) * kElementBytes;
@@ -423,11 +456,15 @@ std::optional<ExpectedTime> expected_of(const plan::CompiledModel& model,
 std::optional<size_t> chosen_alternative(const plan::CompiledModel& model,
                                          const HeldOutProblem& problem,
                                          std::span<const size_t> measured, uint32_t ranks) {
+  if (problem.kind == HeldOutKind::shared) {
+    return choose_shared(model.tuned(), problem, measured, ranks);
+  }
   const plan::CompiledPath* const path = model.path(model::Path::network);
   if (path == nullptr) return std::nullopt;
   switch (problem.kind) {
     case HeldOutKind::size:
     case HeldOutKind::burst:
+    case HeldOutKind::shared:
       return std::nullopt;
     case HeldOutKind::call:
       return by_method(problem, measured,
