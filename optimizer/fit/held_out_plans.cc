@@ -71,7 +71,7 @@ std::optional<size_t> fastest_but_first(std::span<const size_t> measured, const 
   });
 }
 
-// Of all networks emulated ones alone have puts whose flag travels with the data
+// Emulated networks alone have puts whose flag travels with the data
 // (runtime/fabric/fabric.h).
 bool has_flags_with_data(const model::Fingerprint& fingerprint) {
   const auto fabric = fingerprint.find("fabric");

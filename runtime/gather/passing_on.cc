@@ -144,14 +144,14 @@ void PassingOn::send(const std::vector<Spread>& spreads) {
 }
 
 // The other end of tell().
-void PassingOn::hear(size_t number, std::span<const uint64_t> told) {
+void PassingOn::hear(size_t number, std::span<const uint64_t> words) {
   Incoming& in = made_.incoming[number];
-  const auto source = static_cast<rank_t>(told[0]);
-  const uint64_t hot_elements = told[1];
-  in.passed_on.emplace(choice_of_words(told.subspan(2)));
-  told = told.subspan(2 + kWordsOfChoice<uint64_t>);
-  const std::vector<uint32_t> hot(told.begin(),
-                                  told.begin() + static_cast<std::ptrdiff_t>(hot_elements));
+  const auto source = static_cast<rank_t>(words[0]);
+  const uint64_t hot_elements = words[1];
+  in.passed_on.emplace(choice_of_words(words.subspan(2)));
+  words = words.subspan(2 + kWordsOfChoice<uint64_t>);
+  const std::vector<uint32_t> hot(words.begin(),
+                                  words.begin() + static_cast<std::ptrdiff_t>(hot_elements));
   ++made_.statistics.broadcast_owners;
   if (hot.empty()) {
     in.source = source;
@@ -169,15 +169,15 @@ void PassingOn::hear(size_t number, std::span<const uint64_t> told) {
                        .turn_bytes = in.landing.turn_bytes,
                        .flags = in.landing.flags + static_cast<std::ptrdiff_t>(kFlagsOfTurns)};
   }
-  for (size_t at = hot_elements; at < told.size(); at += 4) {
+  for (size_t at = hot_elements; at < words.size(); at += 4) {
     Outgoing& out = made_.outgoing.emplace_back();
-    out.reader = static_cast<rank_t>(told[at]);
+    out.reader = static_cast<rank_t>(words[at]);
     out.of = number;
     out.hot = in.hot.has_value();
     out.elements = in.hot ? hot_elements : in.elements;
-    out.sender = rma::TurnSender({.first = global_ptr<std::byte>(out.reader, told[at + 1]),
-                                  .turn_bytes = told[at + 2],
-                                  .flags = global_ptr<uint64_t>(out.reader, told[at + 3])});
+    out.sender = rma::TurnSender({.first = global_ptr<std::byte>(out.reader, words[at + 1]),
+                                  .turn_bytes = words[at + 2],
+                                  .flags = global_ptr<uint64_t>(out.reader, words[at + 3])});
     made_.in_order = false;
   }
 }
