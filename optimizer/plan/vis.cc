@@ -49,7 +49,11 @@ bool is_allowed(const VisRequest& request, VisMethod method) {
     case VisMethod::best:
       break;
   }
-  return std::min(request.medium_bytes, buffer_per_peer(request)) >= least_chunk(request);
+  // What goes through a landing zone is asked for, or announced, by messages.
+  const uint64_t least_message =
+      uint64_t{request.message_header_bytes} + request.region_header_bytes + kLeastPackedBytes;
+  return std::min(request.medium_bytes, buffer_per_peer(request)) >= least_chunk(request) &&
+         request.message_bytes >= least_message;
 }
 
 // A candidate and its time by the cost model, 0 without one.

@@ -313,6 +313,8 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.region_bytes = shape.bytes;
   request.local_regions = local.regions();
   request.message_header_bytes += strided_header_bytes(shape.dimensions.size());
+  // A message cannot describe that many.
+  if (shape.dimensions.size() > vis::wire::kMaxDimensions) request.medium_bytes = 0;
   const double begun_s = state.job.observers().trace() != nullptr ? state.job.fabric().now_s() : 0;
   // Not by the place of the call, of which compilers make several.
   const plan::VisPlan plan =

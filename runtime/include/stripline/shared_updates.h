@@ -140,7 +140,7 @@ class SharedEngine {
 template <typename T, typename Op>
 requires(update_operator<Op, T>) class SharedUpdates {
   using Updates = detail::CellUpdates<T, Op>;
-  using Method = detail::SharedMethod;
+  using Method = plan::SharedStrategy;
   static_assert(operator_algebra<Op, T>::commutative(),
                 "workers update in any order: the operator has to be commutative");
 
