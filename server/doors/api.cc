@@ -238,7 +238,8 @@ void Api::call(http::Request request, const http::WebServer::Reply& reply) {
       {secret_of(owned->bearer), "", oidc::cookie_in(owned->cookie, oidc::kSessionCookie)},
       roles_.at(entry->route.method), unix_seconds());
   if (!caller) {
-    refusals_.note(owned->path, owned->peer, caller.problem().message);
+    // The path of the table: what stands in its place is the caller's choice.
+    refusals_.note(std::string(kPrefix) + entry->route.path, owned->peer, caller.problem().message);
     return reply(refused(caller.problem()));
   }
   const std::string payer = payer_of(*caller, owned->peer);
