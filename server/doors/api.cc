@@ -125,10 +125,6 @@ bool accepts(std::string_view list, std::string_view encoding) {
   return false;
 }
 
-Problem stopping_problem() {
-  return {ErrorCode::unavailable, "SERVER_STOPPING", "the server is stopping", {}};
-}
-
 // People may paste a token as it was handed to them; what is shown is its secret.
 std::string secret_of(const std::string& shown) {
   const auto token = pki::parse_token(shown);

@@ -14,22 +14,6 @@ namespace stripline::server {
 namespace {
 
 constexpr size_t kEventPage = 64;
-constexpr size_t kBatchPage = 8;
-constexpr size_t kChunkBytes = size_t{256} << 10;
-
-// Deleting itself is how a reactor ends.
-template <typename Message>
-class RejectReactor final : public grpc::ServerWriteReactor<Message> {
- public:
-  explicit RejectReactor(const Problem& problem) {
-    const ReactorStep step(this);
-    this->Finish(rpc_status(problem));
-  }
-  void OnDone() override {
-    { const ReactorStep last(this); }
-    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
-  }
-};
 
 class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
                            public EventListener {
@@ -160,8 +144,13 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
 
 class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
  public:
-  ExportReactor(Store& store, int64_t campaign, StreamRefusal refusal)
-      : store_(store), campaign_(campaign), refusal_(std::move(refusal)) {
+  ExportReactor(Store& store, LongStreams& streams, LongStreams::Admitted admitted,
+                int64_t campaign, StreamRefusal refusal)
+      : store_(store),
+        streams_(streams),
+        admitted_(std::move(admitted)),
+        campaign_(campaign),
+        refusal_(std::move(refusal)) {
     ReactorStep step(this);
     advance(step);
   }
@@ -175,6 +164,8 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
     }
   }
 
+  void OnCancel() override { gone_ = true; }
+
   void OnDone() override {
     { const ReactorStep last(this); }
     delete this;  // NOLINT(cppcoreguidelines-owning-memory)
@@ -183,20 +174,34 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
  private:
   void advance(ReactorStep& step) {
     if (const auto refusal = refusal_()) return Finish(rpc_status(*refusal));
-    if (sent_ == lines_.size()) {
-      lines_.clear();
-      sent_ = 0;
+    if (sent_ < lines_.size()) return write_next(step);
+    step.hand_over();
+    if (!streams_.work(admitted_, [this](bool stopping) { read_on(stopping); })) {
+      Finish(rpc_status(stopping_problem()));
     }
-    while (lines_.empty()) {
-      const auto batches = store_.batches(campaign_, after_, kBatchPage);
+  }
+
+  // In the pool.
+  void read_on(bool stopping) {
+    ReactorStep step(this);
+    if (stopping) return Finish(rpc_status(stopping_problem()));
+    if (gone_) return Finish(grpc::Status::CANCELLED);
+    lines_.clear();
+    sent_ = 0;
+    while (lines_.size() < kChunkBytes) {
+      // One after the other: each may have megabytes.
+      const auto batches = store_.batches(campaign_, after_, 1);
       if (!batches.ok()) return Finish(rpc_status(problem_from(batches.error())));
-      if (batches->empty()) return Finish(end());
-      for (const BatchRecord& batch : *batches) {
-        after_ = batch.id;
-        const Status status = add_lines(batch);
-        if (!status.ok()) return Finish(rpc_status(problem_from(status.error())));
-      }
+      if (batches->empty()) break;
+      after_ = batches->front().id;
+      const Status status = add_lines(batches->front());
+      if (!status.ok()) return Finish(rpc_status(problem_from(status.error())));
     }
+    if (lines_.empty()) return Finish(end());
+    write_next(step);
+  }
+
+  void write_next(ReactorStep& step) {
     chunk_.set_data(lines_.substr(sent_, kChunkBytes));
     sent_ += chunk_.data().size();
     step.hand_over();
@@ -228,43 +233,15 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
   }
 
   Store& store_;
+  LongStreams& streams_;
+  const LongStreams::Admitted admitted_;
   const int64_t campaign_;
   const StreamRefusal refusal_;
+  std::atomic<bool> gone_ = false;
   int64_t after_ = 0;
   std::string lines_;
   size_t sent_ = 0;  // of them
   v1::SampleChunk chunk_;
-};
-
-class PlanReactor final : public grpc::ServerWriteReactor<v1::PlanChunk> {
- public:
-  explicit PlanReactor(std::string text) : text_(std::move(text)) {
-    ReactorStep step(this);
-    write_next(step);
-  }
-
-  void OnWriteDone(bool ok) override {
-    ReactorStep step(this);
-    if (!ok || sent_ == text_.size()) return Finish(grpc::Status::OK);
-    write_next(step);
-  }
-
-  void OnDone() override {
-    { const ReactorStep last(this); }
-    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
-  }
-
- private:
-  void write_next(ReactorStep& step) {
-    chunk_.set_data(text_.substr(sent_, kChunkBytes));
-    sent_ += chunk_.data().size();
-    step.hand_over();
-    StartWrite(&chunk_);
-  }
-
-  const std::string text_;
-  size_t sent_ = 0;
-  v1::PlanChunk chunk_;
 };
 
 class RejectResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
@@ -351,21 +328,14 @@ grpc::ServerWriteReactor<v1::CampaignEvent>* reject_watch(const Problem& problem
   return new RejectReactor<v1::CampaignEvent>(problem);
 }
 
-grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, int64_t campaign,
-                                                          StreamRefusal refusal) {
-  return new ExportReactor(store, campaign, std::move(refusal));
+grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, LongStreams& streams,
+                                                          LongStreams::Admitted admitted,
+                                                          int64_t campaign, StreamRefusal refusal) {
+  return new ExportReactor(store, streams, std::move(admitted), campaign, std::move(refusal));
 }
 
 grpc::ServerWriteReactor<v1::SampleChunk>* reject_export(const Problem& problem) {
   return new RejectReactor<v1::SampleChunk>(problem);
-}
-
-grpc::ServerWriteReactor<v1::PlanChunk>* write_plan(std::string text) {
-  return new PlanReactor(std::move(text));
-}
-
-grpc::ServerWriteReactor<v1::PlanChunk>* reject_plan(const Problem& problem) {
-  return new RejectReactor<v1::PlanChunk>(problem);
 }
 
 grpc::ServerReadReactor<v1::ResultsChunk>* read_results(v1::Campaign* response, TakeResults take,

@@ -12,6 +12,7 @@
 #include <grpcpp/support/server_callback.h>
 
 #include "server/core/watch_hub.h"
+#include "server/doors/long_streams.h"
 #include "server/problem.h"
 #include "server/store/store.h"
 #include "stripline/v1/campaigns.pb.h"
@@ -29,14 +30,11 @@ grpc::ServerWriteReactor<v1::CampaignEvent>* watch_campaign(Store& store, WatchH
                                                             StreamRefusal refusal);
 grpc::ServerWriteReactor<v1::CampaignEvent>* reject_watch(const Problem& problem);
 
-/// All stored samples as JSON lines, a page of batches at a time.
-grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, int64_t campaign,
-                                                          StreamRefusal refusal);
+/// All stored samples as JSON lines, of a few batches at a time.
+grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, LongStreams& streams,
+                                                          LongStreams::Admitted admitted,
+                                                          int64_t campaign, StreamRefusal refusal);
 grpc::ServerWriteReactor<v1::SampleChunk>* reject_export(const Problem& problem);
-
-/// A plan as a file.
-grpc::ServerWriteReactor<v1::PlanChunk>* write_plan(std::string text);
-grpc::ServerWriteReactor<v1::PlanChunk>* reject_plan(const Problem& problem);
 
 /// What becomes of a file that has come whole.
 using TakeResults = std::function<Answer<v1::Campaign>(const std::string& text)>;

@@ -32,12 +32,13 @@ using CampaignsTable = TableService<
 class CampaignsService final : public CampaignsTable {
  public:
   CampaignsService(const Core& core, WatchHub& hub, CallLimits& limits, ReadingPool& reading,
-                   RunResults& results)
+                   LongStreams& streams, RunResults& results)
       : CampaignsTable(Generated::service_full_name(), core, limits),
         core_(core),
         hub_(hub),
         limits_(limits),
         reading_(reading),
+        streams_(streams),
         results_(results) {}
 
   Unary* CompareCampaigns(GrpcContext* context, const v1::CompareCampaignsRequest* request,
@@ -83,23 +84,28 @@ class CampaignsService final : public CampaignsTable {
 
   grpc::ServerWriteReactor<v1::SampleChunk>* ExportSamples(
       GrpcContext* context, const v1::ExportSamplesRequest* request) override {
-    const std::string payer = payer_of(*context, core_.access);
-    if (const auto refusal = limits_.refusal(payer)) return reject_export(*refusal);
-    limits_.charge(payer, kCallCost_s);
+    auto admitted = streams_.admit(payer_of(*context, core_.access));
+    if (!admitted) return reject_export(admitted.problem());
     const auto number = campaign_number(request->name());
     const auto campaign =
         number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
     if (!campaign) return reject_export(campaign.problem());
-    return export_samples(core_.store, *number, refusal_for(*context));
+    return export_samples(core_.store, streams_, std::move(*admitted), *number,
+                          refusal_for(*context));
   }
 
   grpc::ServerWriteReactor<v1::PlanChunk>* ExportPlan(
       GrpcContext* context, const v1::ExportPlanRequest* request) override {
-    const std::string payer = payer_of(*context, core_.access);
-    if (const auto refusal = limits_.refusal(payer)) return reject_plan(*refusal);
-    const MeteredCall metered(limits_, payer, kPlanCost_s);
-    const auto plan = export_plan(core_.coordinator, *request);
-    return plan ? write_plan(*plan) : reject_plan(plan.problem());
+    using Plan = TextReactor<v1::PlanChunk>;
+    auto admitted = streams_.admit(payer_of(*context, core_.access));
+    // NOLINTBEGIN(cppcoreguidelines-owning-memory): reactors own themselves
+    if (!admitted) return new RejectReactor<v1::PlanChunk>(admitted.problem());
+    return new Plan(streams_, std::move(*admitted),
+                    [this, asked = *request]() -> Answer<Plan::Content> {
+                      STRIPLINE_ASSIGN_OR_RETURN(auto text, export_plan(core_.coordinator, asked));
+                      return Plan::Content{{}, std::move(text)};
+                    });
+    // NOLINTEND(cppcoreguidelines-owning-memory)
   }
 
   grpc::ServerReadReactor<v1::ResultsChunk>* ImportResults(GrpcContext* context,
@@ -128,6 +134,7 @@ class CampaignsService final : public CampaignsTable {
   WatchHub& hub_;
   CallLimits& limits_;
   ReadingPool& reading_;
+  LongStreams& streams_;
   RunResults& results_;
   std::atomic<size_t> incoming_ = 0;  // bytes of results that are being read
 };
@@ -136,8 +143,8 @@ class CampaignsService final : public CampaignsTable {
 
 std::unique_ptr<grpc::Service> make_campaigns_service(const Core& core, WatchHub& hub,
                                                       CallLimits& limits, ReadingPool& reading,
-                                                      RunResults& results) {
-  return std::make_unique<CampaignsService>(core, hub, limits, reading, results);
+                                                      LongStreams& streams, RunResults& results) {
+  return std::make_unique<CampaignsService>(core, hub, limits, reading, streams, results);
 }
 
 }  // namespace stripline::server

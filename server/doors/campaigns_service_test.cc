@@ -3,6 +3,8 @@
 #include <set>
 
 #include "optimizer/model/model_json.h"
+#include "server/doors/long_streams.h"
+#include "server/store/sqlite_store.h"
 #include "server/testing/saboteur.h"
 #include "server/testing/service_test.h"
 
@@ -416,6 +418,50 @@ TEST_F(CampaignsServiceTest, CallsThatCostAreCounted) {
   }
   EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_EQ(reason_of(status), "TOO_MANY_CALLS");
+}
+
+TEST_F(CampaignsServiceTest, ExportsThatNoOneReadsAreBounded) {
+  const std::string name = finish_a_campaign_and_stop();
+  {
+    auto store = open_sqlite_store(folder_.path() / kDatabaseFile);
+    ASSERT_TRUE(store.ok()) << store.error().message();
+    Changes changes;
+    // More than gRPC takes of a stream that no one reads.
+    for (uint64_t seq = 1000; seq < 1004; ++seq) {
+      BatchRecord batch;
+      batch.run = {1, 1};
+      batch.fence = 1;
+      batch.seq = seq;
+      batch.data = Json::array({{{"label", std::string(size_t{8} << 20, 'x')}}}).dump();
+      changes.batches.push_back(batch);
+    }
+    const Status stored = (*store)->apply(changes);
+    ASSERT_TRUE(stored.ok()) << stored.error().message();
+  }
+  start();
+  v1::ExportSamplesRequest request;
+  request.set_name(name);
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<v1::SampleChunk>>> readers;
+  size_t open = 0;
+  v1::SampleChunk chunk;
+  for (int i = 0; i < 100; ++i) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    readers.push_back(campaigns_->ExportSamples(contexts.back().get(), request));
+    if (readers.back()->Read(&chunk)) {
+      ++open;
+    } else {
+      EXPECT_EQ(reason_of(readers.back()->Finish()), "TOO_MANY_STREAMS");
+    }
+  }
+  EXPECT_EQ(open, LongStreams::kOfPayer);
+  for (auto& context : contexts) context->TryCancel();
+  EXPECT_TRUE(eventually([&] {
+    grpc::ClientContext context;
+    const bool admitted = campaigns_->ExportSamples(&context, request)->Read(&chunk);
+    context.TryCancel();
+    return admitted;
+  })) << "places are given back";
 }
 
 TEST_F(CampaignsServiceTest, AFinishedCampaignCannotBeCancelled) {

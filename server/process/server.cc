@@ -28,6 +28,7 @@
 #include "server/doors/api.h"
 #include "server/doors/grpc_access.h"
 #include "server/doors/http/web_server.h"
+#include "server/doors/long_streams.h"
 #include "server/doors/reading_pool.h"
 #include "server/doors/services.h"
 #include "server/doors/sign_in_pages.h"
@@ -114,8 +115,8 @@ class Server::Impl {
         dev_token_(std::move(dev_token)),
         coordinator_(*store_, hub_, meters_, options.fitter, options.coordinator),
         agents_(make_agents_service(coordinator_, *access_, meters_, limits_)),
-        campaigns_(make_campaigns_service(core_, hub_, limits_, reading_, results_)),
-        models_(make_models_service(core_, limits_)),
+        campaigns_(make_campaigns_service(core_, hub_, limits_, reading_, streams_, results_)),
+        models_(make_models_service(core_, limits_, streams_)),
         operations_(make_operations_service(core_, limits_)),
         fleet_(make_fleet_service(core_, limits_)),
         admin_(make_admin_service(core_, limits_)),
@@ -400,6 +401,7 @@ class Server::Impl {
   CallLimits limits_;
   RunResults results_{kResultsBytes};
   ReadingPool reading_{ReadingPool::options_for(std::thread::hardware_concurrency())};
+  LongStreams streams_{limits_, reading_};
   Coordinator coordinator_;
   const Core core_{coordinator_, *store_, *access_};
   std::unique_ptr<grpc::Service> agents_;
