@@ -249,8 +249,10 @@ void Api::call(http::Request request, const http::WebServer::Reply& reply) {
   auto work = [this, owned, entry = &*entry,
                asked = Call{*owned, segments(path), std::move(*caller), payer}] {
     const MeteredCall metered(limits_, asked.payer, entry->cost_s);
-    auto response = (this->*entry->answer)(asked);
-    return response ? std::move(response).value() : refused(response.problem());
+    auto answer = (this->*entry->answer)(asked);
+    http::Response response = answer ? std::move(answer).value() : refused(answer.problem());
+    response.payer = asked.payer;
+    return response;
   };
   if (!entry->is_long) return reply(work());
   const auto problem = reading_.submit(payer, [owned, reply, work](bool stopping) {

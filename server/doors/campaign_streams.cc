@@ -1,6 +1,7 @@
 #include "server/doors/campaign_streams.h"
 
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -19,8 +20,9 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
                            public EventListener {
  public:
   WatchReactor(Store& store, WatchHub& hub, int64_t campaign, uint64_t cursor,
-               StreamRefusal refusal)
-      : store_(store),
+               StreamRefusal refusal, std::shared_ptr<void> place)
+      : place_(std::move(place)),
+        store_(store),
         hub_(hub),
         campaign_(campaign),
         refusal_(std::move(refusal)),
@@ -128,6 +130,7 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
     Finish(status);
   }
 
+  const std::shared_ptr<void> place_;  // among the watches of its caller
   Store& store_;
   WatchHub& hub_;
   const int64_t campaign_;
@@ -320,8 +323,9 @@ class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
 // NOLINTBEGIN(cppcoreguidelines-owning-memory): reactors own themselves.
 grpc::ServerWriteReactor<v1::CampaignEvent>* watch_campaign(Store& store, WatchHub& hub,
                                                             int64_t campaign, uint64_t cursor,
-                                                            StreamRefusal refusal) {
-  return new WatchReactor(store, hub, campaign, cursor, std::move(refusal));
+                                                            StreamRefusal refusal,
+                                                            std::shared_ptr<void> place) {
+  return new WatchReactor(store, hub, campaign, cursor, std::move(refusal), std::move(place));
 }
 
 grpc::ServerWriteReactor<v1::CampaignEvent>* reject_watch(const Problem& problem) {

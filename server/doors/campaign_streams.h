@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -24,10 +25,11 @@ namespace stripline::server {
 using StreamRefusal = std::function<std::optional<Problem>()>;
 
 /// Events after `cursor` until the campaign has ended and all are written. Reads events from the
-/// store one page at a time, so a slow reader costs no memory.
+/// store one page at a time, so a slow reader costs no memory. `place` is held until it ends.
 grpc::ServerWriteReactor<v1::CampaignEvent>* watch_campaign(Store& store, WatchHub& hub,
                                                             int64_t campaign, uint64_t cursor,
-                                                            StreamRefusal refusal);
+                                                            StreamRefusal refusal,
+                                                            std::shared_ptr<void> place);
 grpc::ServerWriteReactor<v1::CampaignEvent>* reject_watch(const Problem& problem);
 
 /// All stored samples as JSON lines, of a few batches at a time.

@@ -22,6 +22,7 @@ namespace stripline::server {
 namespace {
 
 constexpr size_t kMostWatchers = 4096;
+constexpr size_t kWatchesOfPayer = 512;
 
 using Generated = v1::Campaigns;
 using CampaignsTable = TableService<
@@ -75,11 +76,21 @@ class CampaignsService final : public CampaignsTable {
                                " watch campaigns already; ask for the campaign's state instead",
                            {}});
     }
+    auto place = watches_.take(payer);
+    if (!place) {
+      return reject_watch({ErrorCode::resource_exhausted,
+                           "TOO_MANY_WATCHERS",
+                           payer + " watches campaigns by " + std::to_string(kWatchesOfPayer) +
+                               " streams already, the maximum number for one caller; ask for the "
+                               "campaign's state instead",
+                           {}});
+    }
     const auto number = campaign_number(request->name());
     const auto campaign =
         number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
     if (!campaign) return reject_watch(campaign.problem());
-    return watch_campaign(core_.store, hub_, *number, request->cursor(), refusal_for(*context));
+    return watch_campaign(core_.store, hub_, *number, request->cursor(), refusal_for(*context),
+                          std::move(place));
   }
 
   grpc::ServerWriteReactor<v1::SampleChunk>* ExportSamples(
@@ -136,6 +147,7 @@ class CampaignsService final : public CampaignsTable {
   ReadingPool& reading_;
   LongStreams& streams_;
   RunResults& results_;
+  Places watches_{kWatchesOfPayer};
   std::atomic<size_t> incoming_ = 0;  // bytes of results that are being read
 };
 

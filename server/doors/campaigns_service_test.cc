@@ -638,6 +638,35 @@ TEST_F(CampaignsServiceTest, TwoNetworksDoNotMakeAModel) {
       << end.message();
 }
 
+TEST_F(CampaignsServiceTest, OneCallerHasAShareOfTheWatches) {
+  AgentClient a(address_, test_hello("a"));
+  AgentClient b(address_, test_hello("b"));
+  ASSERT_TRUE(connected({"a", "b"}));
+  v1::WatchCampaignRequest request;
+  request.set_name(created(small_spec()).name());
+  // A connection has 256 calls at a time.
+  std::vector<std::unique_ptr<v1::Campaigns::Stub>> stubs;
+  for (int i = 0; i < 6; ++i) {
+    grpc::ChannelArguments apart;
+    apart.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    stubs.push_back(v1::Campaigns::NewStub(
+        grpc::CreateCustomChannel(address_, grpc::InsecureChannelCredentials(), apart)));
+  }
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<v1::CampaignEvent>>> readers;
+  v1::CampaignEvent event;
+  std::string refusal;
+  while (refusal.empty() && readers.size() < 1000) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    const auto& stub = stubs.at(readers.size() / 200);
+    readers.push_back(stub->WatchCampaign(contexts.back().get(), request));
+    if (!readers.back()->Read(&event)) refusal = reason_of(readers.back()->Finish());
+  }
+  EXPECT_EQ(refusal, "TOO_MANY_WATCHERS");
+  EXPECT_EQ(readers.size(), 513U);
+  for (const auto& context : contexts) context->TryCancel();
+}
+
 TEST_F(CampaignsServiceTest, StoppingEndsWatchers) {
   AgentClient a(address_, test_hello("a"));
   AgentClient b(address_, test_hello("b"));

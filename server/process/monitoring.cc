@@ -18,6 +18,7 @@ http::Bounds bounds() {
   bounds.connections = 128;
   bounds.connections_of_address = 32;
   bounds.answers_bytes = size_t{16} << 20;
+  bounds.answers_bytes_of_payer = size_t{4} << 20;
   return bounds;
 }
 

@@ -16,6 +16,26 @@ namespace stripline::server::http {
 /// whose addresses a caller may have.
 std::string address_key(const std::string& address);
 
+/// How much of something each has.
+class Shares {
+ public:
+  size_t of(const std::string& whose) const {
+    const auto share = shares_.find(whose);
+    return share == shares_.end() ? 0 : share->second;
+  }
+  void add(const std::string& whose, size_t amount) {
+    if (amount > 0) shares_[whose] += amount;
+  }
+  /// What was added before.
+  void remove(const std::string& whose, size_t amount) {
+    const auto share = shares_.find(whose);
+    if (share != shares_.end() && (share->second -= amount) == 0) shares_.erase(share);
+  }
+
+ private:
+  std::map<std::string, size_t> shares_;
+};
+
 class Seats {
  public:
   using Id = uint64_t;
