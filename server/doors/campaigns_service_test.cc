@@ -1,10 +1,13 @@
 // Campaigns as their users see them, over gRPC, with agents that measure a synthetic machine.
 #include <algorithm>
+#include <future>
+#include <optional>
 #include <set>
 
 #include "optimizer/model/model_json.h"
 #include "server/doors/long_streams.h"
 #include "server/store/sqlite_store.h"
+#include "server/testing/postgres_server.h"
 #include "server/testing/saboteur.h"
 #include "server/testing/service_test.h"
 
@@ -665,6 +668,44 @@ TEST_F(CampaignsServiceTest, OneCallerHasAShareOfTheWatches) {
   EXPECT_EQ(refusal, "TOO_MANY_WATCHERS");
   EXPECT_EQ(readers.size(), 513U);
   for (const auto& context : contexts) context->TryCancel();
+}
+
+// With a database in which reads can be held up.
+class SlowReadsTest : public ServiceTest {
+ protected:
+  void SetUp() override {
+    if (const std::string why = PostgresServer::missing(); !why.empty()) GTEST_SKIP() << why;
+    database_.emplace();
+    options_.store.url = database_->url();
+    ServiceTest::SetUp();
+  }
+  void TearDown() override { server_.reset(); }
+
+  std::optional<PostgresServer> database_;
+};
+
+TEST_F(SlowReadsTest, AListHoldsUpNoOneElse) {
+  AgentClient a(address_, test_hello("a"));
+  ASSERT_TRUE(connected({"a"}));
+  const auto locks = [&](const std::string& which) {
+    return database_->run(
+        "SELECT count(*) FROM pg_locks WHERE relation = 'campaigns'::regclass AND " + which);
+  };
+  auto holds = std::async(std::launch::async, [&] {
+    database_->run(
+        "BEGIN; LOCK TABLE campaigns IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(5); COMMIT");
+  });
+  ASSERT_TRUE(eventually([&] { return locks("granted").starts_with("1"); }));
+  auto waits = std::async(std::launch::async, [&] {
+    v1::ListCampaignsResponse response;
+    grpc::ClientContext context;
+    return campaigns_->ListCampaigns(&context, {}, &response).ok();
+  });
+  ASSERT_TRUE(eventually([&] { return locks("NOT granted").starts_with("1"); }));
+  EXPECT_EQ(node("nodes/a").name(), "nodes/a") << "as all who need the state";
+  EXPECT_EQ(waits.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  EXPECT_TRUE(waits.get());
+  holds.get();
 }
 
 TEST_F(CampaignsServiceTest, StoppingEndsWatchers) {
