@@ -248,7 +248,7 @@ TEST_F(OperationTest, TellsFiguresByHttp) {
     AgentClient other(address_, test_hello("a", "another"));
     EXPECT_EQ(reason_of(other.finish()), "NODE_IN_USE");
   }
-  EXPECT_TRUE(says("stripline_calls_refused_total 2\n"));
+  EXPECT_TRUE(eventually([&] { return says("stripline_calls_refused_total 2\n"); }));
   const std::string line =
       "refused a session of nodes/a from 127.0.0.1: another agent of host 'a' is connected";
   ASSERT_TRUE(eventually([&] { return server->log().find(line) != std::string::npos; }));

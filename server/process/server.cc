@@ -280,7 +280,8 @@ class Server::Impl {
 
   // Ready is who can store what he acknowledges, and is not about to end.
   void report_readiness() {
-    const std::lock_guard lock(readiness_mutex_);
+    // A database that does not answer is waited for; whoever asks hears the last verdict meanwhile.
+    const std::lock_guard probing(probing_mutex_);
     // A trial of the store may succeed before the steps that wait for it do.
     const Status stores = store_->probe();
     std::string failure = stores.ok() ? "" : stores.error().message();
@@ -288,18 +289,21 @@ class Server::Impl {
       failure = outage->why;
     }
     storage_fails_ = !failure.empty();
-    std::string why = draining_ ? "it is draining" : failure;
-    if (not_ready_ == why) return;
+    const std::string why = draining_ ? "it is draining" : failure;
+    const std::optional<std::string> before = [&] {
+      const std::lock_guard lock(verdict_mutex_);
+      return std::exchange(not_ready_, why);
+    }();
+    if (before == why) return;
     if (!why.empty() && !draining_) spdlog::error("not ready: {}", why);
-    if (why.empty() && not_ready_) spdlog::info("ready again");
+    if (why.empty() && before) spdlog::info("ready again");
     for (const char* service : kReadyServices) {
       server_->GetHealthCheckService()->SetServingStatus(service, why.empty());
     }
-    not_ready_ = std::move(why);
   }
 
   std::string not_ready() {
-    const std::lock_guard lock(readiness_mutex_);
+    const std::lock_guard lock(verdict_mutex_);
     return not_ready_.value_or("it is starting");
   }
 
@@ -420,7 +424,8 @@ class Server::Impl {
   std::jthread looking_;
   std::jthread tidying_;
   std::jthread tending_;
-  std::mutex readiness_mutex_;
+  std::mutex probing_mutex_;
+  std::mutex verdict_mutex_;
   std::optional<std::string> not_ready_;  // as it was last said; empty: it is ready
   std::atomic<bool> storage_fails_ = false;
   double warned_unix_s_ = 0;  // of what ends; of the thread that tidies up
