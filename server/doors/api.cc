@@ -29,6 +29,7 @@ constexpr size_t kUnchangingBytes = size_t{16} << 20;
 // A browser has one for all of its tabs (docs/http.md).
 constexpr size_t kStreamsOfPayer = 8;
 constexpr size_t kComparisonsOfPayer = 1;
+constexpr size_t kPointsOfPayer = 4;
 constexpr size_t kComparisons = 4;
 
 Json to_json(const PointRecord& record) {
@@ -191,6 +192,7 @@ Api::Api(const Core& core, WatchHub& hub, Meters& meters, CallLimits& limits, Re
       streams_(kStreamsOfPayer),
       comparisons_of_payer_(kComparisonsOfPayer),
       comparisons_(kComparisons),
+      points_of_payer_(kPointsOfPayer),
       unchanging_(kUnchangingBytes) {}
 
 void Api::answer(http::Request request, const http::WebServer::Reply& reply) {
@@ -364,6 +366,8 @@ class Api::PointPieces final : public http::Pieces {
 
   std::optional<std::string> next() override {
     if (ended_) return std::nullopt;
+    // They share their threads with all pages: who has used up his allowance waits.
+    if (limits_.refusal(payer_)) return "";
     const MeteredCall metered(limits_, payer_, 0);
     const auto points = store_.points(campaign_, {}, from_, kRowsAtOnce);
     // What breaks off is seen to be cut: it is no whole JSON.
@@ -405,9 +409,18 @@ Answer<http::Response> Api::points(const Call& call) {
   response.etag = "\"runs-" + std::to_string(finished) + "-" + std::to_string(attempts) + "\"";
   if (shows_tag(call.request.if_none_match, response.etag)) {
     response.status = http::kNotModified;
-  } else {
-    response.pieces = std::make_unique<PointPieces>(core_.store, limits_, call.payer, number);
+    return response;
   }
+  response.keeps = points_of_payer_.take(call.payer);
+  if (!response.keeps) {
+    return Problem{ErrorCode::resource_exhausted,
+                   "BUSY",
+                   call.payer + " is sent the points of " + std::to_string(kPointsOfPayer) +
+                       " campaigns, the maximum number for one caller; try again when some have "
+                       "arrived",
+                   {}};
+  }
+  response.pieces = std::make_unique<PointPieces>(core_.store, limits_, call.payer, number);
   return response;
 }
 

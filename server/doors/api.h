@@ -139,6 +139,7 @@ class Api {
   Places streams_;
   Places comparisons_of_payer_;
   Places comparisons_;
+  Places points_of_payer_;
   AnswerCache unchanging_;
   Uploads uploads_;
   std::unique_ptr<SignInPages> sign_in_;  // null: no issuer signs people in
