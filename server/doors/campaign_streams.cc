@@ -261,8 +261,13 @@ class RejectResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChu
 
 class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
  public:
-  ResultsReactor(v1::Campaign* response, TakeResults take, std::atomic<size_t>& incoming)
-      : response_(response), take_(std::move(take)), incoming_(incoming) {
+  ResultsReactor(v1::Campaign* response, TakeResults take, std::atomic<size_t>& incoming,
+                 ReadingPool& reading, std::string payer)
+      : response_(response),
+        take_(std::move(take)),
+        incoming_(incoming),
+        reading_(reading),
+        payer_(std::move(payer)) {
     ReactorStep step(this);
     step.hand_over();
     StartRead(&chunk_);
@@ -270,7 +275,7 @@ class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
 
   void OnReadDone(bool ok) override {
     ReactorStep step(this);
-    if (!ok) return end();
+    if (!ok) return end(step);
     if (text_.size() + chunk_.data().size() > campaign::kMostResultsBytes) {
       return Finish(rpc_status(Problem{ErrorCode::resource_exhausted,
                                        "TOO_LARGE",
@@ -301,9 +306,19 @@ class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
   }
 
  private:
-  // A client that has gone has not sent all.
-  void end() {
+  // A client that has gone has not sent all. What has come is bounded: it is not refused any more.
+  void end(ReactorStep& step) {
     if (gone_) return Finish(grpc::Status::CANCELLED);
+    step.hand_over();
+    if (!reading_.go_on(payer_, [this](bool stopping) { store(stopping); })) {
+      Finish(rpc_status(stopping_problem()));
+    }
+  }
+
+  // In the pool.
+  void store(bool stopping) {
+    const ReactorStep step(this);
+    if (stopping) return Finish(rpc_status(stopping_problem()));
     const auto campaign = take_(text_);
     if (campaign) *response_ = *campaign;
     Finish(campaign ? grpc::Status::OK : rpc_status(campaign.problem()));
@@ -312,6 +327,8 @@ class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
   v1::Campaign* const response_;
   const TakeResults take_;
   std::atomic<size_t>& incoming_;
+  ReadingPool& reading_;
+  const std::string payer_;
   size_t counted_ = 0;  // of it
   std::atomic<bool> gone_ = false;
   std::string text_;
@@ -343,8 +360,9 @@ grpc::ServerWriteReactor<v1::SampleChunk>* reject_export(const Problem& problem)
 }
 
 grpc::ServerReadReactor<v1::ResultsChunk>* read_results(v1::Campaign* response, TakeResults take,
-                                                        std::atomic<size_t>& incoming) {
-  return new ResultsReactor(response, std::move(take), incoming);
+                                                        std::atomic<size_t>& incoming,
+                                                        ReadingPool& reading, std::string payer) {
+  return new ResultsReactor(response, std::move(take), incoming, reading, std::move(payer));
 }
 
 grpc::ServerReadReactor<v1::ResultsChunk>* reject_results(const Problem& problem) {

@@ -42,10 +42,11 @@ grpc::ServerWriteReactor<v1::SampleChunk>* reject_export(const Problem& problem)
 using TakeResults = std::function<Answer<v1::Campaign>(const std::string& text)>;
 /// Bytes of files that are coming in, over all streams: twice the largest file at most.
 inline constexpr size_t kMaxIncomingBytes = size_t{512} << 20;
-/// Reads the file, and gives it to `take` if it is not too large. `incoming` counts bytes of all
-/// such streams, and must outlive them: one for which there is no room ends with BUSY.
+/// Reads the file, and gives it to `take`, in the pool, if it is not too large. `incoming` counts
+/// bytes of all such streams, and must outlive them: one for which there is no room ends with BUSY.
 grpc::ServerReadReactor<v1::ResultsChunk>* read_results(v1::Campaign* response, TakeResults take,
-                                                        std::atomic<size_t>& incoming);
+                                                        std::atomic<size_t>& incoming,
+                                                        ReadingPool& reading, std::string payer);
 grpc::ServerReadReactor<v1::ResultsChunk>* reject_results(const Problem& problem);
 
 }  // namespace stripline::server

@@ -34,7 +34,7 @@ class CampaignsService final : public CampaignsTable {
  public:
   CampaignsService(const Core& core, WatchHub& hub, CallLimits& limits, ReadingPool& reading,
                    LongStreams& streams, RunResults& results)
-      : CampaignsTable(Generated::service_full_name(), core, limits),
+      : CampaignsTable(Generated::service_full_name(), core, limits, reading),
         core_(core),
         hub_(hub),
         limits_(limits),
@@ -44,24 +44,13 @@ class CampaignsService final : public CampaignsTable {
 
   Unary* CompareCampaigns(GrpcContext* context, const v1::CompareCampaignsRequest* request,
                           v1::CompareCampaignsResponse* response) override {
-    const std::string payer = payer_of(*context, core_.access);
-    if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
-    auto* const reactor = context->DefaultReactor();
-    const auto compare = [this, context, request, response, reactor, payer](bool stopping) {
-      if (stopping || context->IsCancelled()) {
-        return reactor->Finish({grpc::StatusCode::UNAVAILABLE, "the server is stopping"});
-      }
-      const MeteredCall metered(limits_, payer, kCompareCost_s);
-      auto compared = compare_campaigns(core_.store, results_, *request);
-      if (!compared) return reactor->Finish(rpc_status(compared.problem()));
-      *response = std::move(*compared);
-      reactor->Finish(grpc::Status::OK);
-    };
-    // It ends on a thread of the pool, unless that has no room.
-    if (const auto refusal = reading_.submit(payer, compare)) {
-      reactor->Finish(rpc_status(*refusal));
-    }
-    return reactor;
+    return carry_out_in_pool(context, core_, limits_, reading_, kCompareCost_s,
+                             [this, request, response]() -> grpc::Status {
+                               auto compared = compare_campaigns(core_.store, results_, *request);
+                               if (!compared) return rpc_status(compared.problem());
+                               *response = std::move(*compared);
+                               return grpc::Status::OK;
+                             });
   }
 
   grpc::ServerWriteReactor<v1::CampaignEvent>* WatchCampaign(
@@ -130,7 +119,7 @@ class CampaignsService final : public CampaignsTable {
           const MeteredCall metered(limits_, payer, kCompareCost_s);
           return import_results(core_.coordinator, text, caller_of(*context, core_.access).name);
         },
-        incoming_);
+        incoming_, reading_, payer);
   }
 
  private:

@@ -681,31 +681,72 @@ class SlowReadsTest : public ServiceTest {
   }
   void TearDown() override { server_.reset(); }
 
+  std::string locks(const std::string& table, const std::string& which) const {
+    return database_->run("SELECT count(*) FROM pg_locks WHERE relation = '" + table +
+                          "'::regclass AND " + which);
+  }
+
+  // Nothing of the table can be read for a while: until the result is there.
+  std::future<void> hold(const std::string& table) const {
+    auto holds = std::async(std::launch::async, [this, table] {
+      database_->run("BEGIN; LOCK TABLE " + table +
+                     " IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(5); COMMIT");
+    });
+    const bool held = eventually(
+        [&] { return locks(table, "granted AND mode = 'AccessExclusiveLock'").starts_with("1"); });
+    EXPECT_TRUE(held);
+    return holds;
+  }
+
   std::optional<PostgresServer> database_;
 };
 
 TEST_F(SlowReadsTest, AListHoldsUpNoOneElse) {
   AgentClient a(address_, test_hello("a"));
   ASSERT_TRUE(connected({"a"}));
-  const auto locks = [&](const std::string& which) {
-    return database_->run(
-        "SELECT count(*) FROM pg_locks WHERE relation = 'campaigns'::regclass AND " + which);
-  };
-  auto holds = std::async(std::launch::async, [&] {
-    database_->run(
-        "BEGIN; LOCK TABLE campaigns IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(5); COMMIT");
-  });
-  ASSERT_TRUE(eventually([&] { return locks("granted").starts_with("1"); }));
+  const auto holds = hold("campaigns");
   auto waits = std::async(std::launch::async, [&] {
     v1::ListCampaignsResponse response;
     grpc::ClientContext context;
     return campaigns_->ListCampaigns(&context, {}, &response).ok();
   });
-  ASSERT_TRUE(eventually([&] { return locks("NOT granted").starts_with("1"); }));
+  ASSERT_TRUE(eventually([&] { return locks("campaigns", "NOT granted").starts_with("1"); }));
   EXPECT_EQ(node("nodes/a").name(), "nodes/a") << "as all who need the state";
   EXPECT_EQ(waits.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
   EXPECT_TRUE(waits.get());
-  holds.get();
+}
+
+// Two of a caller wait in the pool, and the others are refused: none has a thread on which agents
+// are served.
+TEST_F(SlowReadsTest, LongReadsAreCarriedOutInThePool) {
+  v1::ListPointsRequest request;
+  {
+    const AgentClient a(address_, test_hello("a"));
+    const AgentClient b(address_, test_hello("b"));
+    ASSERT_TRUE(connected({"a", "b"}));
+    request.set_name(created(small_spec()).name());
+    v1::Campaign campaign;
+    ASSERT_TRUE(cancel(request.name(), campaign).ok());
+  }
+  const auto holds = hold("points");
+  std::vector<std::future<grpc::Status>> calls;
+  for (int i = 0; i < 10; ++i) {
+    calls.push_back(std::async(std::launch::async, [&] {
+      v1::ListPointsResponse response;
+      grpc::ClientContext context;
+      return campaigns_->ListPoints(&context, request, &response);
+    }));
+  }
+  int answered = 0;
+  for (auto& call : calls) {
+    const grpc::Status status = call.get();
+    if (status.ok()) {
+      ++answered;
+    } else {
+      EXPECT_EQ(reason_of(status), "BUSY") << status.error_message();
+    }
+  }
+  EXPECT_EQ(answered, 2);
 }
 
 TEST_F(CampaignsServiceTest, StoppingEndsWatchers) {

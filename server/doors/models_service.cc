@@ -50,8 +50,8 @@ using ModelsTable =
 
 class ModelsService final : public ModelsTable {
  public:
-  ModelsService(const Core& core, CallLimits& limits, LongStreams& streams)
-      : ModelsTable(v1::Models::service_full_name(), core, limits),
+  ModelsService(const Core& core, CallLimits& limits, ReadingPool& reading, LongStreams& streams)
+      : ModelsTable(v1::Models::service_full_name(), core, limits, reading),
         core_(core),
         streams_(streams) {}
 
@@ -73,8 +73,8 @@ class ModelsService final : public ModelsTable {
 }  // namespace
 
 std::unique_ptr<grpc::Service> make_models_service(const Core& core, CallLimits& limits,
-                                                   LongStreams& streams) {
-  return std::make_unique<ModelsService>(core, limits, streams);
+                                                   ReadingPool& reading, LongStreams& streams) {
+  return std::make_unique<ModelsService>(core, limits, reading, streams);
 }
 
 }  // namespace stripline::server

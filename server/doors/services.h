@@ -38,9 +38,12 @@ std::unique_ptr<grpc::Service> make_campaigns_service(const Core& core, WatchHub
                                                       CallLimits& limits, ReadingPool& reading,
                                                       LongStreams& streams, RunResults& results);
 std::unique_ptr<grpc::Service> make_models_service(const Core& core, CallLimits& limits,
-                                                   LongStreams& streams);
-std::unique_ptr<grpc::Service> make_operations_service(const Core& core, CallLimits& limits);
-std::unique_ptr<grpc::Service> make_fleet_service(const Core& core, CallLimits& limits);
-std::unique_ptr<grpc::Service> make_admin_service(const Core& core, CallLimits& limits);
+                                                   ReadingPool& reading, LongStreams& streams);
+std::unique_ptr<grpc::Service> make_operations_service(const Core& core, CallLimits& limits,
+                                                       ReadingPool& reading);
+std::unique_ptr<grpc::Service> make_fleet_service(const Core& core, CallLimits& limits,
+                                                  ReadingPool& reading);
+std::unique_ptr<grpc::Service> make_admin_service(const Core& core, CallLimits& limits,
+                                                  ReadingPool& reading);
 
 }  // namespace stripline::server
