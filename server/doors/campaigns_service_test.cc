@@ -423,6 +423,21 @@ TEST_F(CampaignsServiceTest, CallsThatCostAreCounted) {
   EXPECT_EQ(reason_of(status), "TOO_MANY_CALLS");
 }
 
+TEST_F(CampaignsServiceTest, ReadsAreCounted) {
+  grpc::Status status;
+  for (int i = 0; i < 50'000 && status.ok(); ++i) {
+    grpc::ClientContext context;
+    v1::ListModelsResponse response;
+    status = models_->ListModels(&context, {}, &response);
+  }
+  EXPECT_EQ(reason_of(status), "TOO_MANY_CALLS");
+  grpc::ClientContext context;
+  v1::GetNodeRequest request;
+  request.set_name("nodes/a");
+  v1::Node node;
+  EXPECT_EQ(reason_of(fleet_->GetNode(&context, request, &node)), "TOO_MANY_CALLS");
+}
+
 TEST_F(CampaignsServiceTest, ExportsThatNoOneReadsAreBounded) {
   const std::string name = finish_a_campaign_and_stop();
   {
