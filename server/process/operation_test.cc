@@ -94,6 +94,8 @@ TEST_F(OperationTest, WrongSettingsAreNamed) {
                {"dev = true\nlease = 'soon'\n", "line 2, lease: "},
                {"dev = true\ninsecure-listen = '1.2.3.4:5'\n", "--dev and --insecure-listen"},
                {"backup = 'x'\n", "command line alone"},
+               {"dev = true\nhttp-proxies = '192.0.2.1, head:80'\n",
+                "--http-proxies: 'head:80' is not an address"},
                {"dev = \n", "line 1: "}};
   for (const auto& wrong : cases) {
     write(wrong.text);

@@ -126,6 +126,7 @@ class Server::Impl {
         monitoring_wanted_(options.monitoring),
         http_wanted_(options.http),
         http_names_(options.http_names),
+        http_proxies_(options.http_proxies),
         retention_(coordinator_, *store_, options.retention),
         sentinels_(coordinator_, *store_, options.sentinels),
         tending_pause_(Sentinels::pause_s(options.sentinels)),
@@ -269,6 +270,7 @@ class Server::Impl {
       options.key_file = access_->authority()->server_key_file();
     }
     options.names = http_names_;
+    options.proxies = http_proxies_;
     STRIPLINE_ASSIGN_OR_RETURN(
         auto http, http::WebServer::start(
                        options, [this](http::Request request, const http::WebServer::Reply& reply) {
@@ -435,6 +437,7 @@ class Server::Impl {
   std::optional<ListenAddress> monitoring_wanted_;
   std::optional<ListenAddress> http_wanted_;
   std::vector<std::string> http_names_;
+  std::vector<std::string> http_proxies_;
   Retention retention_;
   Sentinels sentinels_;
   const std::chrono::duration<double> tending_pause_;

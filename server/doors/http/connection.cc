@@ -166,7 +166,8 @@ std::optional<Response> Connection::no_room_for(const Response& response,
   }
   const bool stream = response.pieces && response.pieces->endless();
   if (stream && (shared_.streams >= bounds.streams ||
-                 shared_.streams_of.of(address_) >= bounds.streams_of_address)) {
+                 (!shared_.seats.is_proxy(address_) &&
+                  shared_.streams_of.of(address_) >= bounds.streams_of_address))) {
     return plain_refusal(kTooManyRequests,
                          "too many streams are open; ask for the state from time to time instead");
   }

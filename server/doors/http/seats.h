@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 namespace stripline::server::http {
 
@@ -40,7 +42,10 @@ class Seats {
  public:
   using Id = uint64_t;
 
-  Seats(size_t most, size_t most_of_address) : most_(most), most_of_address_(most_of_address) {}
+  /// `proxies`: address_key()s behind which there are many callers, and which have no bound of
+  /// their own.
+  Seats(size_t most, size_t most_of_address, std::set<std::string> proxies = {})
+      : most_(most), most_of_address_(most_of_address), proxies_(std::move(proxies)) {}
 
   struct Verdict {
     bool admitted = false;
@@ -54,6 +59,7 @@ class Seats {
 
   size_t taken() const { return seats_.size(); }
   size_t taken_of(const std::string& address) const;
+  bool is_proxy(const std::string& address) const { return proxies_.contains(address); }
 
  private:
   struct Seat {
@@ -65,6 +71,7 @@ class Seats {
 
   size_t most_;
   size_t most_of_address_;
+  std::set<std::string> proxies_;
   uint64_t next_place_ = 1;
   std::map<Id, Seat> seats_;
   std::map<std::string, size_t> of_address_;
