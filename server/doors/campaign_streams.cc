@@ -191,7 +191,7 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
     if (gone_) return Finish(grpc::Status::CANCELLED);
     lines_.clear();
     sent_ = 0;
-    while (lines_.size() < kChunkBytes) {
+    while (lines_.size() < kStreamChunkBytes) {
       // One after the other: each may have megabytes.
       const auto batches = store_.batches(campaign_, after_, 1);
       if (!batches.ok()) return Finish(rpc_status(problem_from(batches.error())));
@@ -205,7 +205,7 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
   }
 
   void write_next(ReactorStep& step) {
-    chunk_.set_data(lines_.substr(sent_, kChunkBytes));
+    chunk_.set_data(lines_.substr(sent_, kStreamChunkBytes));
     sent_ += chunk_.data().size();
     step.hand_over();
     StartWrite(&chunk_);

@@ -25,7 +25,7 @@
 namespace stripline::server {
 
 /// The size of a message of such a stream.
-inline constexpr size_t kChunkBytes = size_t{256} << 10;
+inline constexpr size_t kStreamChunkBytes = size_t{256} << 10;
 
 /// Thread-safe. Outlives its streams; limits and pool outlive it.
 class LongStreams {
@@ -117,7 +117,7 @@ class TextReactor final : public grpc::ServerWriteReactor<Chunk> {
   }
 
   void write_next(ReactorStep& step) {
-    chunk_.set_data(text_.substr(sent_, kChunkBytes));
+    chunk_.set_data(text_.substr(sent_, kStreamChunkBytes));
     sent_ += chunk_.data().size();
     step.hand_over();
     this->StartWrite(&chunk_);

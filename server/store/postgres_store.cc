@@ -26,8 +26,6 @@ namespace {
 // How long a step waits for a database that has just been lost, to find out what became of it.
 constexpr double kDoubt_s = 2;
 constexpr std::chrono::milliseconds kDoubtPause{100};
-// Readers at a time: one that takes long does not keep the others waiting.
-constexpr size_t kReaders = 4;
 // Between attempts to reach a database that is gone: other callers fail at once.
 constexpr double kLeastRetry_s = 0.1;
 constexpr double kLongestRetry_s = 2;

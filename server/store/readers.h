@@ -11,6 +11,9 @@
 
 namespace stripline::server {
 
+/// Readers at a time: one that takes long does not keep the others waiting.
+inline constexpr size_t kReaders = 4;
+
 template <typename Connection>
 class Readers {
   struct GiveBack {

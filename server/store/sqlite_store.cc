@@ -35,8 +35,6 @@ constexpr int64_t kLargeLogBytes = kLargeLogPages * 4096;
 // While somebody writes all the time, a log is never copied whole and so never begins again. One of
 // this size is copied and cut between two steps, for which they wait.
 constexpr uintmax_t kMostLogBytes = uintmax_t{64} << 20;
-// Readers at a time: one that takes long does not keep the others waiting.
-constexpr size_t kReaders = 4;
 
 Result<uint64_t> pragma(SqlDatabase& database, const std::string& name) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text, database.query_text("PRAGMA " + name));

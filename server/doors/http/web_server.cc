@@ -51,7 +51,7 @@ std::vector<std::string> names_of(const WebServerOptions& options) {
   return names;
 }
 
-std::set<std::string> keys_of(const std::vector<std::string>& addresses) {
+std::set<std::string> address_keys(const std::vector<std::string>& addresses) {
   std::set<std::string> keys;
   for (const std::string& address : addresses) keys.insert(address_key(address));
   return keys;
@@ -77,7 +77,7 @@ class WebServer::Impl {
                 .context = context_,
                 .workers = workers_,
                 .seats = Seats(options.bounds.connections, options.bounds.connections_of_address,
-                               keys_of(options.proxies)),
+                               address_keys(options.proxies)),
                 .gone = [this](Seats::Id id) { leave(id); }},
         context_runs_(asio::make_work_guard(context_)),
         workers_run_(asio::make_work_guard(workers_)) {}
