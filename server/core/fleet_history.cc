@@ -22,6 +22,9 @@ constexpr double kLongestHistory_s = 14 * 86400;
 // What an answer holds.
 constexpr size_t kMaxPastRuns = 2000;
 constexpr size_t kMaxNodeEvents = 2000;
+// As messages: runs of many nodes, and long reasons, would make more than a client of gRPC takes.
+constexpr size_t kMaxRunsBytes = size_t{2} << 20;
+constexpr size_t kMaxEventsBytes = size_t{1} << 20;
 constexpr size_t kHistoryPage = 1000;
 
 struct HistoryRange {
@@ -67,24 +70,35 @@ v1::PastRun::Outcome outcome_of(AttemptOutcome outcome) {
   return v1::PastRun::FINISHED;
 }
 
+v1::PastRun past_run(const AttemptRecord& attempt, const HistoryRange& range) {
+  v1::PastRun run;
+  run.set_name(run_name(attempt.run));
+  for (const std::string& node : attempt.nodes) run.add_nodes(node_name(node));
+  run.set_start_time(rfc3339(attempt.started_unix_s));
+  run.set_outcome(v1::PastRun::IN_PROGRESS);
+  if (!attempt.ended_unix_s || *attempt.ended_unix_s > range.to_unix_s) return run;
+  run.set_end_time(rfc3339(*attempt.ended_unix_s));
+  run.set_outcome(outcome_of(attempt.outcome));
+  run.set_message(attempt.reason);
+  return run;
+}
+
 // True if there were more than an answer holds.
 Result<bool> add_runs(Store& store, const HistoryRange& range, v1::FleetHistory& history) {
   STRIPLINE_ASSIGN_OR_RETURN(
-      auto attempts, store.attempts_between(range.from_unix_s, range.to_unix_s, kMaxPastRuns + 1));
-  const bool more = attempts.size() > kMaxPastRuns;
-  if (more) attempts.pop_back();
-  std::ranges::reverse(attempts);
+      const auto attempts,
+      store.attempts_between(range.from_unix_s, range.to_unix_s, kMaxPastRuns + 1));
+  std::vector<v1::PastRun> newest;  // first
+  size_t bytes = 0;
   for (const AttemptRecord& attempt : attempts) {
-    v1::PastRun& run = *history.add_runs();
-    run.set_name(run_name(attempt.run));
-    for (const std::string& node : attempt.nodes) run.add_nodes(node_name(node));
-    run.set_start_time(rfc3339(attempt.started_unix_s));
-    run.set_outcome(v1::PastRun::IN_PROGRESS);
-    if (!attempt.ended_unix_s || *attempt.ended_unix_s > range.to_unix_s) continue;
-    run.set_end_time(rfc3339(*attempt.ended_unix_s));
-    run.set_outcome(outcome_of(attempt.outcome));
-    run.set_message(attempt.reason);
+    v1::PastRun run = past_run(attempt, range);
+    bytes += run.ByteSizeLong();
+    if (newest.size() == kMaxPastRuns || bytes > kMaxRunsBytes) break;
+    newest.push_back(std::move(run));
   }
+  const bool more = newest.size() < attempts.size();
+  std::ranges::reverse(newest);
+  for (v1::PastRun& run : newest) *history.add_runs() = std::move(run);
   return more;
 }
 
@@ -169,7 +183,13 @@ Status add_answers(Store& store, const HistoryRange& range, std::vector<v1::Node
 // True if that is not all.
 bool take_newest(std::vector<v1::NodeEvent>& events, v1::FleetHistory& history) {
   std::ranges::stable_sort(events, {}, &v1::NodeEvent::time);
-  const size_t first = events.size() - std::min(events.size(), kMaxNodeEvents);
+  size_t first = events.size();
+  size_t bytes = 0;
+  while (first > 0 && events.size() - first < kMaxNodeEvents) {
+    bytes += events[first - 1].ByteSizeLong();
+    if (bytes > kMaxEventsBytes) break;
+    --first;
+  }
   for (size_t i = first; i < events.size(); ++i) *history.add_events() = std::move(events[i]);
   return first > 0;
 }

@@ -11,7 +11,8 @@
 
 namespace stripline::server {
 
-/// Problems: INVALID_FIELD for what is not a time, and for ranges that are empty or too long; the
+/// The newest, if there is more than an answer holds: bounded in number and bytes. Problems:
+/// INVALID_FIELD for what is not a time, and for ranges that are empty or too long; the
 /// store's.
 Answer<v1::FleetHistory> get_history(Coordinator& coordinator, Store& store,
                                      const v1::GetHistoryRequest& request);

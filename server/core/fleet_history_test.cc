@@ -174,6 +174,27 @@ TEST_F(FleetHistoryTest, AnAnswerHasTheNewestOfManyRuns) {
   EXPECT_EQ(part.runs(0).name(), "campaigns/c1/runs/1");
 }
 
+TEST_F(FleetHistoryTest, AnAnswerIsBoundedInBytes) {
+  constexpr uint32_t kRuns = 1000;
+  Changes changes{.campaigns = {ended_campaign()}};
+  for (uint32_t index = 1; index <= kRuns; ++index) {
+    changes.runs.push_back(run(1, index));
+    changes.attempts.push_back({{1, index}, 1, "a", {{"a", "i"}}, {}, 10.0 * index});
+    changes.attempt_ends.push_back({{1, index},
+                                    1,
+                                    10.0 * index + 5,
+                                    AttemptOutcome::lost,
+                                    std::string(size_t{10} << 10, 'x')});
+  }
+  restart_with(changes);
+  const v1::FleetHistory all = history(1, 10 * (kRuns + 1));
+  EXPECT_TRUE(all.truncated());
+  EXPECT_GT(all.runs_size(), 100);
+  EXPECT_LE(all.ByteSizeLong(), size_t{3} << 20);
+  EXPECT_EQ(all.runs(all.runs_size() - 1).name(), "campaigns/c1/runs/1000") << "the newest";
+  EXPECT_LT(all.runs(0).start_time(), all.runs(1).start_time());
+}
+
 TEST_F(FleetHistoryTest, OtherTimesAreRefused) {
   v1::FleetHistory none;
   const double now = unix_seconds();

@@ -316,27 +316,32 @@ class AgentsService final : public v1::Agents::CallbackService {
   grpc::ServerUnaryReactor* Enroll(grpc::CallbackServerContext* context,
                                    const v1::EnrollRequest* request,
                                    v1::EnrollResponse* response) override {
-    const std::string payer = payer_of(*context, access_);
-    auto refusal = limits_.refusal(payer);
-    const MeteredCall metered(limits_, payer);
-    if (!refusal && request->ByteSizeLong() > kMaxEnrollBytes) {
-      refusal = invalid_field(
-          "request", "an enrolment has at most " + std::to_string(kMaxEnrollBytes) + " bytes");
-    }
-    const auto certificate = refusal ? Answer<std::string>(*refusal)
-                                     : access_.enroll(request->token(), request->node(),
-                                                      request->request_pem(), unix_seconds());
+    const auto certificate = enrolled(*context, *request);
     meters_.count(certificate ? Meters::Counter::enrolments : Meters::Counter::enrolments_refused);
-    if (certificate) {
-      response->set_certificate_pem(*certificate);
-      spdlog::info("nodes/{} is enrolled", request->node());
-    } else {
-      spdlog::warn("{} could not enrol: {}", context->peer(), certificate.problem().message);
+    if (!certificate) {
+      refusals_.note("an enrolment", address_of(*context), certificate.problem().message);
+      return finish(context, rpc_status(certificate.problem()));
     }
-    return finish(context, certificate ? grpc::Status::OK : rpc_status(certificate.problem()));
+    response->set_certificate_pem(*certificate);
+    spdlog::info("nodes/{} is enrolled", request->node());
+    return finish(context, grpc::Status::OK);
   }
 
  private:
+  // What is refused for lack of an allowance takes nothing of it: else a stranger could keep the
+  // nodes that share his address from enrolling long after he has gone.
+  Answer<std::string> enrolled(const grpc::CallbackServerContext& context,
+                               const v1::EnrollRequest& request) {
+    const std::string payer = payer_of(context, access_);
+    if (auto refusal = limits_.refusal(payer)) return std::move(*refusal);
+    const MeteredCall metered(limits_, payer);
+    if (request.ByteSizeLong() > kMaxEnrollBytes) {
+      return invalid_field(
+          "request", "an enrolment has at most " + std::to_string(kMaxEnrollBytes) + " bytes");
+    }
+    return access_.enroll(request.token(), request.node(), request.request_pem(), unix_seconds());
+  }
+
   Coordinator& coordinator_;
   Access& access_;
   CallLimits& limits_;

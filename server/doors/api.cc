@@ -29,6 +29,7 @@ constexpr size_t kUnchangingBytes = size_t{16} << 20;
 // A browser has one for all of its tabs (docs/http.md).
 constexpr size_t kStreamsOfPayer = 8;
 constexpr size_t kComparisonsOfPayer = 1;
+constexpr size_t kPointsOfPayer = 4;
 constexpr size_t kComparisons = 4;
 
 Json to_json(const PointRecord& record) {
@@ -125,10 +126,6 @@ bool accepts(std::string_view list, std::string_view encoding) {
   return false;
 }
 
-Problem stopping_problem() {
-  return {ErrorCode::unavailable, "SERVER_STOPPING", "the server is stopping", {}};
-}
-
 // People may paste a token as it was handed to them; what is shown is its secret.
 std::string secret_of(const std::string& shown) {
   const auto token = pki::parse_token(shown);
@@ -195,6 +192,7 @@ Api::Api(const Core& core, WatchHub& hub, Meters& meters, CallLimits& limits, Re
       streams_(kStreamsOfPayer),
       comparisons_of_payer_(kComparisonsOfPayer),
       comparisons_(kComparisons),
+      points_of_payer_(kPointsOfPayer),
       unchanging_(kUnchangingBytes) {}
 
 void Api::answer(http::Request request, const http::WebServer::Reply& reply) {
@@ -238,7 +236,8 @@ void Api::call(http::Request request, const http::WebServer::Reply& reply) {
       {secret_of(owned->bearer), "", oidc::cookie_in(owned->cookie, oidc::kSessionCookie)},
       roles_.at(entry->route.method), unix_seconds());
   if (!caller) {
-    refusals_.note(owned->path, owned->peer, caller.problem().message);
+    // The path of the table: what stands in its place is the caller's choice.
+    refusals_.note(std::string(kPrefix) + entry->route.path, owned->peer, caller.problem().message);
     return reply(refused(caller.problem()));
   }
   const std::string payer = payer_of(*caller, owned->peer);
@@ -252,8 +251,10 @@ void Api::call(http::Request request, const http::WebServer::Reply& reply) {
   auto work = [this, owned, entry = &*entry,
                asked = Call{*owned, segments(path), std::move(*caller), payer}] {
     const MeteredCall metered(limits_, asked.payer, entry->cost_s);
-    auto response = (this->*entry->answer)(asked);
-    return response ? std::move(response).value() : refused(response.problem());
+    auto answer = (this->*entry->answer)(asked);
+    http::Response response = answer ? std::move(answer).value() : refused(answer.problem());
+    response.payer = asked.payer;
+    return response;
   };
   if (!entry->is_long) return reply(work());
   const auto problem = reading_.submit(payer, [owned, reply, work](bool stopping) {
@@ -365,6 +366,8 @@ class Api::PointPieces final : public http::Pieces {
 
   std::optional<std::string> next() override {
     if (ended_) return std::nullopt;
+    // They share their threads with all pages: who has used up his allowance waits.
+    if (limits_.refusal(payer_)) return "";
     const MeteredCall metered(limits_, payer_, 0);
     const auto points = store_.points(campaign_, {}, from_, kRowsAtOnce);
     // What breaks off is seen to be cut: it is no whole JSON.
@@ -406,9 +409,18 @@ Answer<http::Response> Api::points(const Call& call) {
   response.etag = "\"runs-" + std::to_string(finished) + "-" + std::to_string(attempts) + "\"";
   if (shows_tag(call.request.if_none_match, response.etag)) {
     response.status = http::kNotModified;
-  } else {
-    response.pieces = std::make_unique<PointPieces>(core_.store, limits_, call.payer, number);
+    return response;
   }
+  response.keeps = points_of_payer_.take(call.payer);
+  if (!response.keeps) {
+    return Problem{ErrorCode::resource_exhausted,
+                   "BUSY",
+                   call.payer + " is sent the points of " + std::to_string(kPointsOfPayer) +
+                       " campaigns, the maximum number for one caller; try again when some have "
+                       "arrived",
+                   {}};
+  }
+  response.pieces = std::make_unique<PointPieces>(core_.store, limits_, call.payer, number);
   return response;
 }
 

@@ -39,6 +39,7 @@ namespace stripline::server {
 struct GrpcCharge {
   double least_s = 0;    ///< at least this; 0: nothing, and it is not refused
   bool by_call = false;  ///< just this, whatever the call takes
+  bool is_long = false;  ///< it is carried out in the pool for long reads
 };
 
 /// The answer to a request that is not answered: the problem as JSON, with the status of its kind.
@@ -62,6 +63,7 @@ class Api {
     /// The handler of gRPC's method (unary.h); null where HTTP alone has the line, or the service
     /// has the method.
     std::unique_ptr<grpc::internal::MethodHandler> (*handler)(const Core& core, CallLimits& limits,
+                                                              ReadingPool& reading,
                                                               const GrpcCharge& charge) = nullptr;
   };
   static const std::vector<Entry>& entries();
@@ -139,6 +141,7 @@ class Api {
   Places streams_;
   Places comparisons_of_payer_;
   Places comparisons_;
+  Places points_of_payer_;
   AnswerCache unchanging_;
   Uploads uploads_;
   std::unique_ptr<SignInPages> sign_in_;  // null: no issuer signs people in

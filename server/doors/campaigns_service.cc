@@ -22,6 +22,7 @@ namespace stripline::server {
 namespace {
 
 constexpr size_t kMostWatchers = 4096;
+constexpr size_t kWatchesOfPayer = 512;
 
 using Generated = v1::Campaigns;
 using CampaignsTable = TableService<
@@ -32,34 +33,24 @@ using CampaignsTable = TableService<
 class CampaignsService final : public CampaignsTable {
  public:
   CampaignsService(const Core& core, WatchHub& hub, CallLimits& limits, ReadingPool& reading,
-                   RunResults& results)
-      : CampaignsTable(Generated::service_full_name(), core, limits),
+                   LongStreams& streams, RunResults& results)
+      : CampaignsTable(Generated::service_full_name(), core, limits, reading),
         core_(core),
         hub_(hub),
         limits_(limits),
         reading_(reading),
+        streams_(streams),
         results_(results) {}
 
   Unary* CompareCampaigns(GrpcContext* context, const v1::CompareCampaignsRequest* request,
                           v1::CompareCampaignsResponse* response) override {
-    const std::string payer = payer_of(*context, core_.access);
-    if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
-    auto* const reactor = context->DefaultReactor();
-    const auto compare = [this, context, request, response, reactor, payer](bool stopping) {
-      if (stopping || context->IsCancelled()) {
-        return reactor->Finish({grpc::StatusCode::UNAVAILABLE, "the server is stopping"});
-      }
-      const MeteredCall metered(limits_, payer, kCompareCost_s);
-      auto compared = compare_campaigns(core_.store, results_, *request);
-      if (!compared) return reactor->Finish(rpc_status(compared.problem()));
-      *response = std::move(*compared);
-      reactor->Finish(grpc::Status::OK);
-    };
-    // It ends on a thread of the pool, unless that has no room.
-    if (const auto refusal = reading_.submit(payer, compare)) {
-      reactor->Finish(rpc_status(*refusal));
-    }
-    return reactor;
+    return carry_out_in_pool(context, core_, limits_, reading_, kCompareCost_s,
+                             [this, request, response]() -> grpc::Status {
+                               auto compared = compare_campaigns(core_.store, results_, *request);
+                               if (!compared) return rpc_status(compared.problem());
+                               *response = std::move(*compared);
+                               return grpc::Status::OK;
+                             });
   }
 
   grpc::ServerWriteReactor<v1::CampaignEvent>* WatchCampaign(
@@ -74,32 +65,47 @@ class CampaignsService final : public CampaignsTable {
                                " watch campaigns already; ask for the campaign's state instead",
                            {}});
     }
+    auto place = watches_.take(payer);
+    if (!place) {
+      return reject_watch({ErrorCode::resource_exhausted,
+                           "TOO_MANY_WATCHERS",
+                           payer + " watches campaigns by " + std::to_string(kWatchesOfPayer) +
+                               " streams already, the maximum number for one caller; ask for the "
+                               "campaign's state instead",
+                           {}});
+    }
     const auto number = campaign_number(request->name());
     const auto campaign =
         number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
     if (!campaign) return reject_watch(campaign.problem());
-    return watch_campaign(core_.store, hub_, *number, request->cursor(), refusal_for(*context));
+    return watch_campaign(core_.store, hub_, *number, request->cursor(), refusal_for(*context),
+                          std::move(place));
   }
 
   grpc::ServerWriteReactor<v1::SampleChunk>* ExportSamples(
       GrpcContext* context, const v1::ExportSamplesRequest* request) override {
-    const std::string payer = payer_of(*context, core_.access);
-    if (const auto refusal = limits_.refusal(payer)) return reject_export(*refusal);
-    limits_.charge(payer, kCallCost_s);
+    auto admitted = streams_.admit(payer_of(*context, core_.access));
+    if (!admitted) return reject_export(admitted.problem());
     const auto number = campaign_number(request->name());
     const auto campaign =
         number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
     if (!campaign) return reject_export(campaign.problem());
-    return export_samples(core_.store, *number, refusal_for(*context));
+    return export_samples(core_.store, streams_, std::move(*admitted), *number,
+                          refusal_for(*context));
   }
 
   grpc::ServerWriteReactor<v1::PlanChunk>* ExportPlan(
       GrpcContext* context, const v1::ExportPlanRequest* request) override {
-    const std::string payer = payer_of(*context, core_.access);
-    if (const auto refusal = limits_.refusal(payer)) return reject_plan(*refusal);
-    const MeteredCall metered(limits_, payer, kPlanCost_s);
-    const auto plan = export_plan(core_.coordinator, *request);
-    return plan ? write_plan(*plan) : reject_plan(plan.problem());
+    using Plan = TextReactor<v1::PlanChunk>;
+    auto admitted = streams_.admit(payer_of(*context, core_.access));
+    // NOLINTBEGIN(cppcoreguidelines-owning-memory): reactors own themselves
+    if (!admitted) return new RejectReactor<v1::PlanChunk>(admitted.problem());
+    return new Plan(streams_, std::move(*admitted),
+                    [this, asked = *request]() -> Answer<Plan::Content> {
+                      STRIPLINE_ASSIGN_OR_RETURN(auto text, export_plan(core_.coordinator, asked));
+                      return Plan::Content{{}, std::move(text)};
+                    });
+    // NOLINTEND(cppcoreguidelines-owning-memory)
   }
 
   grpc::ServerReadReactor<v1::ResultsChunk>* ImportResults(GrpcContext* context,
@@ -113,7 +119,7 @@ class CampaignsService final : public CampaignsTable {
           const MeteredCall metered(limits_, payer, kCompareCost_s);
           return import_results(core_.coordinator, text, caller_of(*context, core_.access).name);
         },
-        incoming_);
+        incoming_, reading_, payer);
   }
 
  private:
@@ -128,7 +134,9 @@ class CampaignsService final : public CampaignsTable {
   WatchHub& hub_;
   CallLimits& limits_;
   ReadingPool& reading_;
+  LongStreams& streams_;
   RunResults& results_;
+  Places watches_{kWatchesOfPayer};
   std::atomic<size_t> incoming_ = 0;  // bytes of results that are being read
 };
 
@@ -136,8 +144,8 @@ class CampaignsService final : public CampaignsTable {
 
 std::unique_ptr<grpc::Service> make_campaigns_service(const Core& core, WatchHub& hub,
                                                       CallLimits& limits, ReadingPool& reading,
-                                                      RunResults& results) {
-  return std::make_unique<CampaignsService>(core, hub, limits, reading, results);
+                                                      LongStreams& streams, RunResults& results) {
+  return std::make_unique<CampaignsService>(core, hub, limits, reading, streams, results);
 }
 
 }  // namespace stripline::server

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
+#include <future>
 #include <httplib.h>
 #include <map>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "base/pki/token.h"
 #include "server/clock.h"
 #include "server/process/initialise.h"
+#include "server/store/sqlite_store.h"
 #include "server/testing/http_client.h"
 #include "server/testing/http_service_test.h"
 #include "stripline/v1/access.grpc.pb.h"
@@ -525,6 +527,46 @@ TEST_F(HttpTest, OneStreamFollowsSeveralCampaigns) {
   for (int i = 1; i <= 33; ++i) many += (i > 1 ? ",c" : "c") + std::to_string(i);
   EXPECT_EQ(status("events?after=" + many), 400);
   EXPECT_EQ(status("events?after=c9"), 404);
+}
+
+TEST_F(HttpTest, PointsThatNoOneReadsAreBounded) {
+  tune();
+  server_.reset();
+  {
+    auto store = open_sqlite_store(folder_.path() / kDatabaseFile);
+    ASSERT_TRUE(store.ok()) << store.error().message();
+    // More than the sockets between hold.
+    CampaignPoints points{.campaign = 1, .points = {}, .first = 100'000};
+    for (int i = 0; i < 20'000; ++i) {
+      points.points.push_back({"kernel.loop", std::to_string(i) + std::string(1000, 'v'), {}});
+    }
+    const Status stored = (*store)->apply({.points = {points}});
+    ASSERT_TRUE(stored.ok()) << stored.error().message();
+  }
+  start();
+  constexpr const char* kPoints = "/api/v1/campaigns/c1/points";
+  std::promise<void> go_on;
+  const auto may_read = go_on.get_future().share();
+  std::atomic<int> begun = 0;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 4; ++i) {
+    readers.emplace_back([&] {
+      bool first = true;
+      client().Get(kPoints, [&](const char*, size_t) {
+        if (std::exchange(first, false)) ++begun;
+        may_read.wait();
+        return false;
+      });
+    });
+  }
+  EXPECT_TRUE(eventually([&] { return begun == 4; }));
+  const auto fifth = get(kPoints);
+  EXPECT_EQ(fifth->status, 429);
+  EXPECT_EQ(Json::parse(fifth->body).at("reason"), "BUSY");
+  EXPECT_EQ(status("nodes"), 200) << "all else is answered";
+  go_on.set_value();
+  for (auto& reader : readers) reader.join();
+  EXPECT_TRUE(eventually([&] { return get(kPoints)->status == 200; })) << "places are given back";
 }
 
 TEST_F(HttpTest, ACallerHasAsManyStreamsAsHeMay) {

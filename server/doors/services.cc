@@ -11,23 +11,27 @@ namespace stripline::server {
 namespace {
 
 template <typename Generated>
-std::unique_ptr<grpc::Service> table_service(const Core& core, CallLimits& limits) {
+std::unique_ptr<grpc::Service> table_service(const Core& core, CallLimits& limits,
+                                             ReadingPool& reading) {
   return std::make_unique<TableService<typename Generated::Service>>(Generated::service_full_name(),
-                                                                     core, limits);
+                                                                     core, limits, reading);
 }
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_operations_service(const Core& core, CallLimits& limits) {
-  return table_service<v1::Operations>(core, limits);
+std::unique_ptr<grpc::Service> make_operations_service(const Core& core, CallLimits& limits,
+                                                       ReadingPool& reading) {
+  return table_service<v1::Operations>(core, limits, reading);
 }
 
-std::unique_ptr<grpc::Service> make_fleet_service(const Core& core, CallLimits& limits) {
-  return table_service<v1::Fleet>(core, limits);
+std::unique_ptr<grpc::Service> make_fleet_service(const Core& core, CallLimits& limits,
+                                                  ReadingPool& reading) {
+  return table_service<v1::Fleet>(core, limits, reading);
 }
 
-std::unique_ptr<grpc::Service> make_admin_service(const Core& core, CallLimits& limits) {
-  return table_service<v1::Admin>(core, limits);
+std::unique_ptr<grpc::Service> make_admin_service(const Core& core, CallLimits& limits,
+                                                  ReadingPool& reading) {
+  return table_service<v1::Admin>(core, limits, reading);
 }
 
 }  // namespace stripline::server

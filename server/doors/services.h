@@ -20,6 +20,8 @@ class Service;
 
 namespace stripline::server {
 
+class LongStreams;
+
 /// In the standard health service the empty name says that the process lives; these, that it can do
 /// its work.
 inline constexpr std::array kReadyServices = {"stripline.v1.Agents",
@@ -34,10 +36,14 @@ std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator, Acc
                                                    Meters& meters, CallLimits& limits);
 std::unique_ptr<grpc::Service> make_campaigns_service(const Core& core, WatchHub& hub,
                                                       CallLimits& limits, ReadingPool& reading,
-                                                      RunResults& results);
-std::unique_ptr<grpc::Service> make_models_service(const Core& core, CallLimits& limits);
-std::unique_ptr<grpc::Service> make_operations_service(const Core& core, CallLimits& limits);
-std::unique_ptr<grpc::Service> make_fleet_service(const Core& core, CallLimits& limits);
-std::unique_ptr<grpc::Service> make_admin_service(const Core& core, CallLimits& limits);
+                                                      LongStreams& streams, RunResults& results);
+std::unique_ptr<grpc::Service> make_models_service(const Core& core, CallLimits& limits,
+                                                   ReadingPool& reading, LongStreams& streams);
+std::unique_ptr<grpc::Service> make_operations_service(const Core& core, CallLimits& limits,
+                                                       ReadingPool& reading);
+std::unique_ptr<grpc::Service> make_fleet_service(const Core& core, CallLimits& limits,
+                                                  ReadingPool& reading);
+std::unique_ptr<grpc::Service> make_admin_service(const Core& core, CallLimits& limits,
+                                                  ReadingPool& reading);
 
 }  // namespace stripline::server

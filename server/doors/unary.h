@@ -1,6 +1,7 @@
 // How gRPC carries out the unary calls of the table (calls.cc).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "server/doors/api.h"
 #include "server/doors/carry_out.h"
 #include "server/doors/grpc_access.h"
+#include "server/doors/reading_pool.h"
 #include "server/doors/rpc_status.h"
 #include "server/security/call_limits.h"
 
@@ -35,23 +37,38 @@ std::optional<Problem> begin_charge(const GrpcContext& context, const Core& core
                                     CallLimits& limits, const GrpcCharge& charge,
                                     std::optional<MeteredCall>& metered);
 
-/// The handler of a method that a function of the core carries out (carry_out.h). `core` and
-/// `limits` must outlive it.
+/// Has a call carried out in the pool for long reads, at its caller's expense: `work` answers with
+/// its status. Returns what the method has to return.
+Unary* carry_out_in_pool(GrpcContext* context, const Core& core, CallLimits& limits,
+                         ReadingPool& reading, double least_s, std::function<grpc::Status()> work);
+
+/// The handler of a method that a function of the core carries out (carry_out.h). What it is made
+/// of must outlive it.
 template <auto kCall>
-UnaryHandler unary_handler(const Core& core, CallLimits& limits, const GrpcCharge& charge) {
+UnaryHandler unary_handler(const Core& core, CallLimits& limits, ReadingPool& reading,
+                           const GrpcCharge& charge) {
   using Request = RequestOf<kCall>;
   using Response = ResponseOf<kCall>;
-  const auto carry = [core, &limits, charge](GrpcContext* context, const Request* request,
-                                             Response* response) -> Unary* {
+  const auto carry_out_now = [core](const GrpcContext& context, const Request& request,
+                                    Response& response) -> grpc::Status {
+    const Caller caller = asks_who(kCall) ? caller_of(context, core.access) : Caller{};
+    auto answer = carry_out(kCall, core, request, caller);
+    if (!answer) return rpc_status(answer.problem());
+    response = std::move(*answer);
+    return grpc::Status::OK;
+  };
+  const auto carry = [core, &limits, &reading, charge, carry_out_now](
+                         GrpcContext* context, const Request* request,
+                         Response* response) -> Unary* {
+    if (charge.is_long) {
+      return carry_out_in_pool(context, core, limits, reading, charge.least_s,
+                               [=] { return carry_out_now(*context, *request, *response); });
+    }
     std::optional<MeteredCall> metered;
     if (const auto refusal = begin_charge(*context, core, limits, charge, metered)) {
       return finish(context, rpc_status(*refusal));
     }
-    const Caller caller = asks_who(kCall) ? caller_of(*context, core.access) : Caller{};
-    auto answer = carry_out(kCall, core, *request, caller);
-    if (!answer) return finish(context, rpc_status(answer.problem()));
-    *response = std::move(*answer);
-    return finish(context, grpc::Status::OK);
+    return finish(context, carry_out_now(*context, *request, *response));
   };
   // What gRPC's generated services hand to their base class, too.
   return std::make_unique<grpc::internal::CallbackUnaryHandler<Request, Response>>(carry);
@@ -60,15 +77,17 @@ UnaryHandler unary_handler(const Core& core, CallLimits& limits, const GrpcCharg
 /// The handlers of a service's methods that the table has, with the places of these in the service
 /// ("stripline.v1.Fleet").
 std::vector<std::pair<int, UnaryHandler>> unary_handlers(const std::string& service,
-                                                         const Core& core, CallLimits& limits);
+                                                         const Core& core, CallLimits& limits,
+                                                         ReadingPool& reading);
 
 /// A service whose methods are those of the table, and those that `Base` has by gRPC's
 /// WithCallbackMethod_NAME: streams, and unary calls that do more than a function of the core.
 template <typename Base>
 class TableService : public Base {
  public:
-  TableService(const std::string& service, const Core& core, CallLimits& limits) {
-    for (auto& [place, handler] : unary_handlers(service, core, limits)) {
+  TableService(const std::string& service, const Core& core, CallLimits& limits,
+               ReadingPool& reading) {
+    for (auto& [place, handler] : unary_handlers(service, core, limits, reading)) {
       this->MarkMethodCallback(place, handler.release());
     }
   }

@@ -16,6 +16,8 @@ namespace stripline::server {
 
 /// What a call is charged at least, in seconds: what gRPC and HTTP do for it is not measured.
 inline constexpr double kCallCost_s = 0.002;
+/// The same for one that answers a single record, by gRPC: clients ask for it again and again.
+inline constexpr double kReadCost_s = 0.0002;
 /// The same for one that answers a table of decisions, or a page of what runs tell.
 inline constexpr double kTableCost_s = 0.05;
 /// The same for one that plans a campaign.

@@ -27,6 +27,10 @@ bool Allowance::try_take(double amount, double now_s) {
   return true;
 }
 
+bool Allowance::has(double amount, double now_s) const {
+  return std::min(rate_.burst, left_ + rate_.per_s * std::max(0.0, now_s - at_s_)) >= amount;
+}
+
 bool Allowance::full(double now_s) const {
   return left_ + rate_.per_s * (now_s - at_s_) >= rate_.burst;
 }

@@ -24,6 +24,9 @@ class Allowance {
   /// As take(), but takes nothing that is not there. False if it is not.
   bool try_take(double amount, double now_s);
 
+  /// True if try_take() would take it now.
+  bool has(double amount, double now_s) const;
+
   /// How long until something is there to be taken; 0: something is.
   double wait_s(double now_s) const;
 

@@ -9,6 +9,8 @@ TEST(Allowance, RefillsUpToItsBurst) {
   Allowance allowance({.per_s = 8, .burst = 5});
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(allowance.try_take(1, 100)) << i;
   EXPECT_FALSE(allowance.try_take(1, 100));
+  EXPECT_FALSE(allowance.has(1, 100));
+  EXPECT_TRUE(allowance.has(1, 100.125));
   EXPECT_FALSE(allowance.full(100.125));
   EXPECT_TRUE(allowance.try_take(1, 100.125));
   EXPECT_FALSE(allowance.try_take(1, 100.125));

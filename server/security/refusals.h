@@ -4,6 +4,7 @@
 // Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <mutex>
 #include <string>
 
@@ -24,6 +25,10 @@ class Refusals {
   /// As note(), at a time given in seconds; returns the line that is logged, empty: none is.
   std::string line_at(const std::string& call, const std::string& peer, const std::string& why,
                       double now_s);
+
+  /// The number of lines that are remembered, so that they are not logged again: bounded, whatever
+  /// is refused.
+  size_t remembered();
 
  private:
   Meters& meters_;

@@ -75,6 +75,24 @@ TEST_F(PostgresStoreTest, AStepWaitsForNoDatabaseAndTheNextIsStored) {
   });
 }
 
+TEST_F(PostgresStoreTest, AReadThatWaitsHoldsUpNoOther) {
+  apply({.campaigns = {campaign(1)}});
+  const auto locks = [](const std::string& which) {
+    return database().run("SELECT count(*) FROM pg_locks WHERE relation = 'events'::regclass AND " +
+                          which);
+  };
+  auto holds = std::async(std::launch::async, [] {
+    database().run("BEGIN; LOCK TABLE events IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(5); COMMIT");
+  });
+  ASSERT_TRUE(eventually([&] { return locks("granted").starts_with("1"); }, kPatience_s));
+  auto waits = std::async(std::launch::async, [&] { return store_->events(1, 0, 10).ok(); });
+  ASSERT_TRUE(eventually([&] { return locks("NOT granted").starts_with("1"); }, kPatience_s));
+  EXPECT_TRUE(*store_->campaign(1));
+  EXPECT_EQ(waits.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  EXPECT_TRUE(waits.get());
+  holds.get();
+}
+
 // The connection breaks while the step waits for a lock: it is not stored, and that is what the
 // store says.
 TEST_F(PostgresStoreTest, AStepThatIsCutOffIsNotStored) {

@@ -10,7 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
+#include "server/doors/listen_address.h"
 #include "server/store/postgres_store.h"
+#include "server/testing/deaf_peer.h"
 #include "server/testing/postgres_server.h"
 #include "server/testing/service_test.h"
 #include "tests/e2e/processes.h"
@@ -20,6 +22,7 @@ namespace stripline::e2e {
 namespace {
 
 using server::AutoAgent;
+using server::connect_deaf_peer;
 using server::PostgresServer;
 
 // For slow machines and sanitizers.
@@ -61,6 +64,10 @@ class StandbyTest : public server::ServiceTest {
                  std::string::npos;
         },
         kPatienceS);
+  }
+
+  static int port_of(const ServerProcess& server) {
+    return server::parse_listen_address(server.address())->port;
   }
 
   // True if the server serves within the limit. Calls go to it from now on.
@@ -135,6 +142,24 @@ TEST_F(StandbyTest, SaysThatItStandsByAndWhoServes) {
   EXPECT_TRUE(serves(*second_)) << second_->log();
   const Finished followed = cli(both_, {"nodes"});
   EXPECT_EQ(followed.exit_code, kExitOk) << followed.err;
+}
+
+TEST_F(StandbyTest, EndsThoughAPeerReadsNothing) {
+  const UniqueFd deaf = connect_deaf_peer(port_of(*second_));
+  ASSERT_TRUE(deaf);
+  EXPECT_EQ(second_->stop(), kExitOk) << second_->log();
+}
+
+// It serves, or ends so that the service manager starts it again.
+TEST_F(StandbyTest, TakesOverThoughAPeerReadsNothing) {
+  const UniqueFd deaf = connect_deaf_peer(port_of(*second_));
+  ASSERT_TRUE(deaf);
+  EXPECT_EQ(first_->stop(), kExitOk) << first_->log();
+  ASSERT_TRUE(
+      stripline::eventually([&] { return !second_->running() || serves(*second_, 0); }, kPatienceS))
+      << second_->log();
+  if (!second_->running()) second_->restart();
+  EXPECT_TRUE(serves(*second_)) << second_->log();
 }
 
 TEST_F(StandbyTest, TakesOverFromAServerThatIsKilled) {

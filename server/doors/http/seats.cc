@@ -20,7 +20,7 @@ std::string address_key(const std::string& address) {
 
 Seats::Verdict Seats::admit(Id id, const std::string& address) {
   Verdict verdict;
-  if (taken_of(address) >= most_of_address_) {
+  if (!is_proxy(address) && taken_of(address) >= most_of_address_) {
     verdict.closes = longest_waiting(address);
   } else if (taken() >= most_) {
     // One of the address that has most, so that a caller with many makes room for one with few.

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 namespace stripline::server::http {
 
@@ -16,11 +18,34 @@ namespace stripline::server::http {
 /// whose addresses a caller may have.
 std::string address_key(const std::string& address);
 
+/// How much of something each has.
+class Shares {
+ public:
+  size_t of(const std::string& whose) const {
+    const auto share = shares_.find(whose);
+    return share == shares_.end() ? 0 : share->second;
+  }
+  void add(const std::string& whose, size_t amount) {
+    if (amount > 0) shares_[whose] += amount;
+  }
+  /// What was added before.
+  void remove(const std::string& whose, size_t amount) {
+    const auto share = shares_.find(whose);
+    if (share != shares_.end() && (share->second -= amount) == 0) shares_.erase(share);
+  }
+
+ private:
+  std::map<std::string, size_t> shares_;
+};
+
 class Seats {
  public:
   using Id = uint64_t;
 
-  Seats(size_t most, size_t most_of_address) : most_(most), most_of_address_(most_of_address) {}
+  /// `proxies`: address_key()s behind which there are many callers, and which have no bound of
+  /// their own.
+  Seats(size_t most, size_t most_of_address, std::set<std::string> proxies = {})
+      : most_(most), most_of_address_(most_of_address), proxies_(std::move(proxies)) {}
 
   struct Verdict {
     bool admitted = false;
@@ -34,6 +59,7 @@ class Seats {
 
   size_t taken() const { return seats_.size(); }
   size_t taken_of(const std::string& address) const;
+  bool is_proxy(const std::string& address) const { return proxies_.contains(address); }
 
  private:
   struct Seat {
@@ -45,6 +71,7 @@ class Seats {
 
   size_t most_;
   size_t most_of_address_;
+  std::set<std::string> proxies_;
   uint64_t next_place_ = 1;
   std::map<Id, Seat> seats_;
   std::map<std::string, size_t> of_address_;

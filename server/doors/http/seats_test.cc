@@ -48,6 +48,20 @@ TEST(Seats, WhoHasManyMakesRoomForWhoHasFew) {
   EXPECT_EQ(seats.admit(6, "c").closes, 1U) << "those of a are answered";
 }
 
+TEST(Seats, AProxyHasAllThatAreLeft) {
+  Seats seats(4, 1, {address_key("2001:db8::1")});
+  const std::string proxy = address_key("2001:db8::2");  // of the same network
+  for (Seats::Id id = 1; id <= 3; ++id) {
+    EXPECT_TRUE(seats.admit(id, proxy).admitted);
+    seats.works(id);
+  }
+  EXPECT_TRUE(seats.admit(4, "a").admitted);
+  seats.works(4);
+  EXPECT_FALSE(seats.admit(5, "a").admitted);
+  EXPECT_TRUE(seats.is_proxy(proxy));
+  EXPECT_FALSE(seats.is_proxy("a"));
+}
+
 TEST(Seats, SlowConnectionsKeepNoOneOut) {
   Seats seats(512, 64);
   // A thousand connections that never ask.

@@ -78,6 +78,9 @@ class WebServerTest : public testing::Test {
     response.type = "text/plain";
     response.body = request.path + " " + request.body + " " + request.peer;
     if (request.path == "/large") response.body = std::string(1'000'000, 'x');
+    // More than the sockets between hold.
+    if (request.path == "/huge") response.body = std::string(size_t{16} << 20, 'x');
+    if (request.query.contains("payer")) response.payer = request.query.at("payer");
     if (request.path == "/lasting") response.lasting = kLasting;
     if (request.path == "/letters") response.pieces = std::make_unique<Letters>("letters", asked_);
     if (request.path == "/silence") response.pieces = std::make_unique<Silence>(wake_);
@@ -264,6 +267,40 @@ TEST_F(WebServerTest, StreamsAreWokenAndAtMostAsManyAsTheyMay) {
   wake();
   const std::string said = rest_of(fd);
   EXPECT_NE(said.find("5\r\nwoken\r\n0\r\n\r\n"), std::string::npos) << said;
+}
+
+TEST_F(WebServerTest, AnswersThatOneCallerDoesNotReadShutNoOneOut) {
+  options_.bounds.answers_bytes_of_payer = size_t{20} << 20;
+  serve();
+  const UniqueFd deaf = connected();
+  const std::string ask = "GET /huge?payer=a HTTP/1.1\r\nHost: head\r\n\r\n";
+  ::send(deaf.get(), ask.data(), ask.size(), MSG_NOSIGNAL);
+  int own = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (own != kTooManyRequests && std::chrono::steady_clock::now() < end) {
+    own = client().Get("/huge?payer=a")->status;
+  }
+  EXPECT_EQ(own, kTooManyRequests);
+  EXPECT_EQ(client().Get("/huge?payer=b")->status, kOk);
+}
+
+TEST_F(WebServerTest, StreamsOfAnAddressLeaveItSeats) {
+  options_.bounds.streams_of_address = 1;
+  serve();
+  const UniqueFd fd = connected();
+  const std::string ask = "GET /silence HTTP/1.1\r\nHost: head\r\nConnection: close\r\n\r\n";
+  ::send(fd.get(), ask.data(), ask.size(), MSG_NOSIGNAL);
+  const auto wake = wake_.get_future().get();
+  wake_ = {};
+  EXPECT_EQ(client().Get("/silence")->status, kTooManyRequests);
+  EXPECT_EQ(client().Get("/a")->status, kOk);
+  wake();
+  EXPECT_NE(rest_of(fd).find("woken"), std::string::npos);
+  // It is given back with the stream.
+  std::thread waker([&] { wake_.get_future().get()(); });
+  const auto again = client().Get("/silence");
+  waker.join();
+  EXPECT_EQ(again->status, kOk);
 }
 
 TEST_F(WebServerTest, AStreamEndsWithItsReader) {
