@@ -27,7 +27,7 @@ struct CallSite {
 namespace detail {
 /// Ends the process with a message, as no job is known: `call` is of what has been moved from.
 [[noreturn]] void fail_moved_from(const char* call, CallSite site = {});
-/// The same: `call` was given so many elements at a null pointer.
+/// The same: `call` was given a number of elements above zero at a null pointer.
 [[noreturn]] void fail_null(const char* call, uint64_t elements, CallSite site = {});
 /// The same: `call` was given an empty std::function, or a null function pointer, to call.
 [[noreturn]] void fail_uncallable(const char* call, CallSite site = {});

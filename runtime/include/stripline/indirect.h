@@ -140,7 +140,7 @@ class IndirectLoop {
   /// Ends the job: the index has no entry for an iteration.
   [[noreturn]] static void fail_entry(Context& context, int64_t iteration, size_t entries,
                                       CallSite site);
-  /// Ends the job: an index of so many entries is at a null pointer.
+  /// Ends the job: an index of this number of entries is at a null pointer.
   [[noreturn]] static void fail_index(Context& context, size_t entries, CallSite site);
 
  private:
