@@ -366,7 +366,7 @@ class Service {
       return std::nullopt;
     }
     const double drain_s = received == SIGTERM ? invocation_.arguments().drain_s : 0;
-    // Before anything is logged: a pipe that nobody reads blocks.
+    // Before anything is logged: a pipe without a reader blocks.
     last_resort_.emplace(drain_s + kStopLimit_s, stripline::kExitOk, signals_);
     warn_unless(manager_.stopping("ending"));
     spdlog::info("stopping on signal {}", received);
