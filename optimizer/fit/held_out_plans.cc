@@ -230,7 +230,11 @@ std::optional<size_t> choose_nest(const plan::CompiledPath& path, const HeldOutP
                                   std::span<const size_t> measured) {
   if (!path.strip.has_get()) return std::nullopt;
   const plan::NestRequest request = nest_request(path, problem);
-  if (plan::plan_nest(request).reason != plan::Reason::tuned) return if_measured(measured, 0);
+  const plan::NestPlan plan = plan::plan_nest(request);
+  // How tiles of many regions travel was not varied.
+  if (plan.reason != plan::Reason::tuned || plan.schedule == plan::Schedule::vectorised) {
+    return if_measured(measured, 0);
+  }
   return fastest_but_first(measured, [&](size_t one) -> std::optional<double> {
     return plan::force_nest(request, nest_cut(request, problem.points[one])).predicted_s;
   });
@@ -293,11 +297,13 @@ std::optional<size_t> choose_block(const plan::CompiledPath& path, const HeldOut
   const auto reads = static_cast<double>(plan::usual_indirect_block(request));
   request.distinct_percent = static_cast<uint32_t>(
       std::clamp(-100 * elements / reads * std::expm1(-reads / elements), 1.0, 100.0));
-  if (plan::plan_indirect(request, &path).reason != plan::Reason::tuned) {
+  const plan::IndirectPlan plan = plan::plan_indirect(request, &path);
+  if (plan.reason != plan::Reason::tuned || plan.block == plan::usual_indirect_block(request)) {
     return if_measured(measured, 0);
   }
+  // All of them were fetched as without a model.
   return fastest(measured, [&](size_t one) -> std::optional<double> {
-    return plan::predict_indirect(request, path, block_of(one));
+    return plan::predict_indirect(request, path, {block_of(one), false});
   });
 }
 

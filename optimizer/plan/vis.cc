@@ -419,17 +419,19 @@ VisPlan plan_vis(const VisRequest& request, const VisCosts* costs, VisRecord& re
   return plan_with(request, costs, record);
 }
 
+VisChoice detail::untuned_vis(const VisRequest& request, const VisCosts& costs) noexcept {
+  const VisPlan plan = blind(request);
+  const VisCandidate candidate{plan.method, plan.window, plan.chunk_bytes};
+  const cost::LogRatio residual = residual_of(request, costs, candidate);
+  return {candidate, vis_stage(request, costs, candidate), residual, std::exp(residual.value)};
+}
+
 VisChoice detail::choose_vis(const VisRequest& request, const VisCosts& costs) noexcept {
+  if (!predictable(request, &costs)) return untuned_vis(request, costs);
   const auto choose = [](const VisCandidate& candidate, const VisStage& stage,
                          const cost::LogRatio& residual) -> VisChoice {
     return {candidate, stage, residual, std::exp(residual.value)};
   };
-  if (!predictable(request, &costs)) {
-    const VisPlan plan = blind(request);
-    const VisCandidate candidate{plan.method, plan.window, plan.chunk_bytes};
-    return choose(candidate, vis_stage(request, costs, candidate),
-                  residual_of(request, costs, candidate));
-  }
   const Methods methods(request, costs);
   const Place place(request);
   const auto with_stage = [&](const VisCandidate& candidate, const cost::LogRatio& residual) {
