@@ -100,7 +100,7 @@ std::array<NestTransfer, access::kMaxReferences> transfers_of(const NestEvaluato
   return transfers;
 }
 
-// Of a candidate whose cut makes these tiles.
+// For a candidate whose cut makes these tiles.
 NestPlan plan_of(const NestEvaluator& evaluator, const Tiles& tiles, const Steps* known,
                  const NestCandidate& candidate, const Verdict& verdict) {
   const Schedule schedule = candidate.schedule;

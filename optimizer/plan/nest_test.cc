@@ -339,7 +339,7 @@ TEST(PlanNest, TheBaselineMovesTilesAsWithoutAModel) {
   EXPECT_EQ(record.alternatives[1].predicted_s, tuned.predicted_s);
 }
 
-// Who errs about messages does not err about gets.
+// A model that errs about messages does not err about gets.
 TEST(PlanNest, OtherMethodsOfTilesErrByThemselves) {
   const Network network(with_messages(1000));
   NestRecord record;

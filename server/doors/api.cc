@@ -366,7 +366,7 @@ class Api::PointPieces final : public http::Pieces {
 
   std::optional<std::string> next() override {
     if (ended_) return std::nullopt;
-    // They share their threads with all pages: who has used up his allowance waits.
+    // Points share their threads with all pages: a caller without allowance left waits.
     if (limits_.refusal(payer_)) return "";
     const MeteredCall metered(limits_, payer_, 0);
     const auto points = store_.points(campaign_, {}, from_, kRowsAtOnce);

@@ -15,7 +15,7 @@ namespace stripline::suites::tune {
 inline constexpr const char* kRecordName = "stripline-export.json";
 /// What a record lists beside its own files: SHA-256, by name, of those that were there before it.
 inline constexpr const char* kFormerFiles = "former_files";
-/// And those that it replaced and that are kept as backups, the record before it included.
+/// The files that it replaced and that are kept as backups, the record before it included.
 inline constexpr const char* kBackups = "backups";
 /// How every other file of an export begins, after "# ", where it may have comments.
 inline constexpr const char* kMark = "Written by Stripline";

@@ -164,7 +164,7 @@ class RealTarget : public ::testing::TestWithParam<Real> {
     for (DriverCell& cell : plan.cells) cell.variants = {usual};
     const auto environment = session_->adapter->loading(file);
     if (!environment.ok()) return environment.error().message();
-    // Of all kinds there are three times as many.
+    // All kinds are three times as many.
     const double kinds = most_ranks_of_check() != nullptr ? 3 : 1;
     launcher_->end_within(kLaunchLimitS * kinds * ranks_with_rules().back() / 4);
     const auto launched = launcher_->run(plan, *environment);
@@ -199,7 +199,7 @@ TEST_P(RealTarget, ExportedRulesGiveRightResultsForEveryCommunicator) {
     }
   }
   ASSERT_GE(files, 2U);
-  // Of each collective, by type and whether they work in place.
+  // Calls of each collective, by type and whether they work in place.
   std::map<Collective, std::set<std::pair<std::string, bool>>> calls;
   for (size_t index = 0; index < cases_here(files); ++index) {
     DriverPlan plan{.repetitions = 3, .budget_s = 0.001};

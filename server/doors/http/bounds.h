@@ -23,7 +23,7 @@ struct Bounds {
   size_t streams = 256;                      ///< of them, with event streams
   size_t streams_of_address = 32;            ///< of them, from one address, which has seats left
   size_t answers_bytes = size_t{128} << 20;  ///< in memory, of answers that are not sent yet
-  /// Of these, to one caller; a single answer may have more.
+  /// Bytes of unsent answers to one caller; a single answer may have more.
   size_t answers_bytes_of_payer = size_t{32} << 20;
 };
 
