@@ -29,7 +29,6 @@ constexpr double kExitGrace_s = 5;        // from `left` to SIGKILL
 constexpr double kJoinMargin_s = 3;       // beyond the server's join timeout, should it be gone
 constexpr double kDeadlineMargin_s = 5;   // beyond the assignment's own deadline
 constexpr size_t kBatchBytes = size_t{512} << 10;  // a batch is closed above this
-constexpr double kLook_s = 5;                      // from one look at the ranks' points to the next
 
 std::string member(const Json& message, const char* key) {
   const auto it = message.find(key);
@@ -255,7 +254,7 @@ void AssignmentRunner::on_group_ready(double now_s, const std::vector<std::strin
   ready_sent_ = true;
   phase_ = Phase::working;
   deadline_s_ = now_s + work_.deadline_s + kDeadlineMargin_s;
-  next_look_s_ = now_s + kLook_s;
+  next_look_s_ = now_s + experiment::PointWatch::kLook_s;
   watch_.emplace(work_, " on nodes/" + node_, now_s);
   tell_all({{"type", "ready"}, {"addresses", addresses}});
   tell_all({{"type", "work"}, {"assignment", work_json_}, {"answers", true}});
@@ -322,7 +321,7 @@ void AssignmentRunner::on_time(double now_s) {
   start_some();
   if (next_look_s_ && now_s >= *next_look_s_) {
     wants_look_ = true;
-    next_look_s_ = now_s + kLook_s;
+    next_look_s_ = now_s + experiment::PointWatch::kLook_s;
   }
   for (auto& [rank, state] : ranks_) {
     if (state.alive && state.kill_at_s && now_s >= *state.kill_at_s) {

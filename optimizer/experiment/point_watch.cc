@@ -16,7 +16,7 @@ constexpr double kSilence_s = 15;  // a point that takes longer is reported, eac
 constexpr double kLeastPoint_s = 30;
 constexpr double kSlowestPoints = 10;
 constexpr double kStopped_s = 10;  // a rank's process that is stopped for longer ends the run
-constexpr double kMostUnseen_s = 15;
+constexpr double kMostUnseen_s = 2 * PointWatch::kLook_s;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ PointNews PointWatch::look(double now_s, std::span<const Sight> sights) {
   if (const double unseen_s = now_s - seen_s_ - kMostUnseen_s; unseen_s > 0) {
     since_s_ += unseen_s;
     reported_s_ += unseen_s;
-    if (stopped_since_s_) *stopped_since_s_ += unseen_s;
+    stopped_since_s_.reset();
   }
   uint64_t behind = UINT64_MAX;
   std::string stopped;

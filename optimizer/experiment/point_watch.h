@@ -28,13 +28,18 @@ struct PointNews {
 
 class PointWatch {
  public:
+  /// Whoever looks does so this often, or more often.
+  static constexpr double kLook_s = 5;
+
   /// The ranks get their work now. `place` says in messages where they are: " on nodes/a".
   PointWatch(const Assignment& assignment, std::string place, double now_s);
 
   /// A look at the ranks that are alive, one at least. There is news of a point that has taken 15
   /// s, and again every 15 s. One that takes longer than 30 s, and than ten times the slowest point
-  /// before it, ends the run; so does a process that is stopped for 10 s. Of the time between two
-  /// looks 15 s count at most: whoever looks may have been stopped together with the ranks.
+  /// before it, ends the run; so does a process that is stopped for 10 s. Whoever looks may have
+  /// been stopped together with the ranks, or their host: of the time between two looks as much
+  /// counts as two of them should take, and where it was more, processes count as stopped from the
+  /// second look on.
   PointNews look(double now_s, std::span<const Sight> sights);
 
   /// The point with this number, from 1 on, among those that ranks take; nullopt if there is none.

@@ -298,6 +298,36 @@ void what_follows_the_ready_may_be_pending(Context& context) {
   context.barrier();
 }
 
+void futures_that_are_moved_to_themselves_stay(Context& context) {
+  ASSERT_OK_AND_ASSIGN(const auto array, context.new_symmetric_array<uint64_t>(2));
+  *context.local(array) = context.rank_me();
+  context.barrier();
+  const rank_t next = 1 - context.rank_me();
+  const global_ptr<uint64_t> there = context.on_rank(array, next);
+  const auto move_to_itself = [](auto& one) {
+    auto& same = one;  // compilers warn of the plain form
+    one = std::move(same);
+  };
+  future_of<uint64_t> fetched = rget_async(context, there);
+  move_to_itself(fetched);
+  EXPECT_EQ(fetched.wait(), next);
+  move_to_itself(fetched);
+  EXPECT_EQ(fetched.then([](uint64_t value) { return value + 1; }).wait(), next + 1);
+  future_of<std::string> ready = make_ready(std::string("longer than what has no memory"));
+  move_to_itself(ready);
+  EXPECT_EQ(ready.wait(), "longer than what has no memory");
+  const uint64_t out = 77;
+  future put = context.rput(&out, there + 1, 1);
+  move_to_itself(put);
+  future_of<void> stored = put;
+  move_to_itself(stored);
+  stored.wait();
+  EXPECT_TRUE(put.is_ready());
+  context.barrier();
+  EXPECT_EQ(context.local(array)[1], 77U);
+  context.barrier();
+}
+
 // The fabrics under test, and one on which a thread of the runtime serves peers beside the program.
 std::vector<bootstrap::FabricUnderTest> fabrics_of_futures() {
   std::vector<bootstrap::FabricUnderTest> fabrics = fabrics_under_test();
@@ -331,6 +361,7 @@ TEST_P(Futures, OfTwoRanks) {
     continuations_run_while_the_program_waits_for_others(context);
     exceptions_go_on_to_who_waits(context);
     what_follows_the_ready_may_be_pending(context);
+    futures_that_are_moved_to_themselves_stay(context);
   });
 }
 

@@ -250,6 +250,7 @@ std::vector<Call> all_calls() {
   add_loop_calls(calls);
   add_worker_calls(calls);
   add_moved_calls(calls);
+  add_null_calls(calls);
   return calls;
 }
 

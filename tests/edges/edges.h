@@ -90,6 +90,7 @@ void add_gather_calls(std::vector<Call>& calls);
 void add_loop_calls(std::vector<Call>& calls);
 void add_worker_calls(std::vector<Call>& calls);
 void add_moved_calls(std::vector<Call>& calls);
+void add_null_calls(std::vector<Call>& calls);
 
 /// The arguments of one trial, and the job in which the call is made.
 struct Case {

@@ -15,10 +15,7 @@
 namespace stripline::edges {
 namespace {
 
-// Headers without a row, and why. What has no row in the others: Options::from_environment(), the
-// other forms of Context::init() and report() read the environment of a process, or print
-// (runtime/rma/options_test.cc, runtime/bootstrap); every trial ends a Context; iterations_of() and
-// layouts of no ranks are arithmetic with numbers of a job, which has ranks.
+// Headers without a row, and why; what has none in the others: README.md.
 const std::map<std::string, std::string> kWithoutCalls = {
     {"atomic_operation.h", "enumerators, which atomic.h takes"},
     {"byte_count.h", "a product that says when it overflows; calls with counts refuse that"},

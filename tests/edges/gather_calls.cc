@@ -1,10 +1,14 @@
-// Calls of gather_plan.h, sparse_matrix.h and indirect.h with options, several arrays and members.
+// Calls of gather.h, gather_plan.h, cached_gather.h, sparse_matrix.h and indirect.h with options,
+// several arrays and members, and what they have gathered.
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include <stripline/cached_gather.h>
+#include <stripline/gather.h>
 #include <stripline/gather_plan.h>
 #include <stripline/indirect.h>
 #include <stripline/sparse_matrix.h>
@@ -15,6 +19,12 @@ namespace stripline::edges {
 namespace {
 
 using enum Argument;
+
+std::vector<uint64_t> all_elements() {
+  std::vector<uint64_t> index(Trial::kElements);
+  std::iota(index.begin(), index.end(), uint64_t{0});
+  return index;
+}
 
 void add_options_of_gathers(std::vector<Call>& calls) {
   calls.push_back({"gather_plan.h", "GatherPlan", true, {option, option}, [](Trial& t) {
@@ -49,6 +59,36 @@ void add_options_of_gathers(std::vector<Call>& calls) {
                      t.right(y[0] == 2 * Trial::first(0, 0) && y[1] == y[0]);
                      t.right(y[2] == 3 * Trial::first(0, 7) && y[3] == y[2]);
                      t.right(made->rows() == 2 && made->statistics().reads == 2);
+                   }});
+}
+
+// The entry of the index whose value is read.
+void add_values_of_gathers(std::vector<Call>& calls) {
+  calls.push_back({"cached_gather.h", "GatherPlan", true, {element}, [](Trial& t) {
+                     const std::vector<uint64_t> index = all_elements();
+                     CachedGather<uint64_t> kept;
+                     if (const Status s = kept.gather(t.elements, index); !s.ok())
+                       return t.refused(s.error());
+                     t.right(kept[t.element(0)] == Trial::first(0, t.element(0)));
+                     t.right(kept.statistics().reads == index.size() && kept.inspections() == 1);
+                   }});
+  // zero: what was counted before anything was gathered; nonsense: a value.
+  calls.push_back({"cached_gather.h", "CachedGather", false, {option}, [](Trial& t) {
+                     CachedGather<uint64_t> kept;
+                     t.right(kept.inspections() == 0 && kept.gathers() == 0);
+                     if (t.kind(0) == Kind::zero) t.right(kept.statistics().reads > 0);
+                     if (t.kind(0) == Kind::nonsense) t.right(kept[0] == 0);
+                     t.right(t.kind(0) == Kind::usual);
+                   }});
+  // By one place and of one version, which is inspected once.
+  calls.push_back({"gather.h", "GatherPlan", true, {element}, [](Trial& t) {
+                     const std::vector<uint64_t> index = all_elements();
+                     const auto again = [&] { return gather(t.elements, index, uint64_t{7}); };
+                     again();
+                     const gathered<uint64_t> values = again();
+                     t.right(values[t.element(0)] == Trial::first(0, t.element(0)));
+                     t.right(values.size() == index.size() && values.inspections() == 1);
+                     t.right(values.statistics().reads == index.size());
                    }});
 }
 
@@ -123,6 +163,7 @@ void add_indirect_loops(std::vector<Call>& calls) {
 
 void add_gather_calls(std::vector<Call>& calls) {
   add_options_of_gathers(calls);
+  add_values_of_gathers(calls);
   add_indirect_loops(calls);
 }
 

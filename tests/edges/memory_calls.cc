@@ -102,7 +102,9 @@ void add_one_sided(std::vector<Call>& calls) {
                      t.right(t.context.work() == nullptr);
                    }});
   calls.push_back({"memory_use.h", "memory_use", false, {}, [](Trial& t) {
-                     t.right(memory_use(t.context).segment_bytes >= Trial::kSegmentBytes);
+                     const MemoryUse use = memory_use(t.context);
+                     t.right(use.segment_bytes >= Trial::kSegmentBytes);
+                     t.right(use.total_bytes(Trial::kRanks) >= use.segment_bytes);
                    }});
 }
 

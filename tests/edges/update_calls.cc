@@ -48,6 +48,7 @@ void update_by(Trial& t, const UpdateSettings& settings) {
     epoch.update(there + static_cast<std::ptrdiff_t>(i), 1);
   }
   epoch.end();
+  t.right(epoch.statistics().fetches == 0);
   for (size_t i = 0; i < Trial::kCount; ++i) {
     t.right(t.context.local(t.array)[i] > Trial::first(t.me, i));
   }

@@ -169,8 +169,9 @@ class future_of {
       : value_(std::move(other.value_)), state_(std::move(other.state_)) {
     other.value_.reset();
   }
-  /// Moves, likewise.
+  /// Moves, likewise; to itself, it stays as it is.
   future_of& operator=(future_of&& other) noexcept(std::is_nothrow_move_assignable_v<T>) {
+    if (this == &other) return *this;
     value_ = std::move(other.value_);
     state_ = std::move(other.state_);
     other.value_.reset();
