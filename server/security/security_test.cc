@@ -1,6 +1,7 @@
 // Access, by real connections: every method times every kind of caller; certificates and
 // tokens that end; the audit trail.
 #include <functional>
+#include <mutex>
 #include <set>
 
 #include <google/protobuf/descriptor.h>
@@ -8,6 +9,8 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
 
 #include "base/pki/certificate.h"
 #include "base/pki/dev_token.h"
@@ -38,6 +41,39 @@ struct Client {
   std::string bearer;
   std::string certificate_pem;
   std::string key_pem;
+};
+
+// What the program logs while this exists.
+class Logged {
+ public:
+  Logged() : before_(spdlog::default_logger()) {
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", lines_));
+  }
+  Logged(const Logged&) = delete;
+  Logged& operator=(const Logged&) = delete;
+  ~Logged() { spdlog::set_default_logger(before_); }
+
+  bool has(const std::string& line) const { return lines_->has(line); }
+
+ private:
+  class Lines final : public spdlog::sinks::base_sink<std::mutex> {
+   public:
+    bool has(const std::string& line) {
+      const std::lock_guard lock(mutex_);
+      return lines_.contains(line);
+    }
+
+   private:
+    void sink_it_(const spdlog::details::log_msg& message) override {
+      lines_.emplace(message.payload.data(), message.payload.size());
+    }
+    void flush_() override {}
+
+    std::set<std::string> lines_;
+  };
+
+  const std::shared_ptr<spdlog::logger> before_;
+  const std::shared_ptr<Lines> lines_ = std::make_shared<Lines>();
 };
 
 class SecurityTest : public testing::Test {
@@ -189,6 +225,7 @@ class SecurityTest : public testing::Test {
     return lines;
   }
 
+  Logged log_;  // outlives the server
   TempFolder folder_;
   std::unique_ptr<Server> server_;
   std::string authority_pem_;
@@ -311,6 +348,44 @@ TEST_F(SecurityTest, EveryMethodLetsInWhomItSays) {
               StatusCode::UNIMPLEMENTED);
     EXPECT_EQ(call(connection, row.client, "/grpc.health.v1.Health/Check"), StatusCode::OK);
   }
+}
+
+TEST_F(SecurityTest, TheLogSaysFromWhereRefusedCallsCome) {
+  const auto refused = [this](const Client& client, const std::string& method) {
+    (void)call(channel(client), client, "/stripline.v1." + method);
+  };
+  const Client viewer = user(v1::VIEWER, "v");
+  refused(viewer, "Campaigns/CancelCampaign");
+  refused(viewer, "Campaigns/ImportResults");
+  refused({}, "Campaigns/WatchCampaign");
+  refused({}, "Agents/Session");
+  const std::string prefix = "refused /stripline.v1.";
+  const std::string from = " from 127.0.0.1: ";
+  const std::string is_viewer = from + "users/v has the role viewer; this needs ";
+  EXPECT_TRUE(log_.has(prefix + "Campaigns/CancelCampaign" + is_viewer + "operator"));
+  EXPECT_TRUE(log_.has(prefix + "Campaigns/ImportResults" + is_viewer + "publisher"));
+  EXPECT_TRUE(log_.has(prefix + "Campaigns/WatchCampaign" + from +
+                       "a token is needed here; 'stripline login' takes one"));
+  EXPECT_TRUE(log_.has(prefix + "Agents/Session" + from +
+                       "agents show a certificate here; enrol the node with 'stripline-agent "
+                       "--enroll'"));
+}
+
+// What comes too often is refused before it is read.
+TEST_F(SecurityTest, ManyRefusedCallsDoNotKeepOthersOutOfTheLog) {
+  const auto connection = channel({});
+  constexpr int kCalls = 500;
+  for (int i = 0; i < kCalls; ++i) {
+    ASSERT_EQ(call(connection, {}, "/stripline.v1.Campaigns/CreateCampaign"),
+              StatusCode::UNAUTHENTICATED)
+        << i;
+  }
+  const Client viewer = user(v1::VIEWER, "v");
+  EXPECT_EQ(call(channel(viewer), viewer, "/stripline.v1.Campaigns/CreateCampaign"),
+            StatusCode::PERMISSION_DENIED);
+  EXPECT_TRUE(
+      log_.has("refused /stripline.v1.Campaigns/CreateCampaign from 127.0.0.1: users/v has the "
+               "role viewer; this needs operator"));
 }
 
 TEST_F(SecurityTest, AnEnrolmentTokenWorksOnceAndForItsNode) {
