@@ -1,4 +1,4 @@
-// What counts as one address where callers are told apart by theirs.
+// What counts as one address where callers are known by theirs.
 #pragma once
 
 #include <string>

@@ -48,7 +48,9 @@ Json to_json(const PointRecord& record) {
 
 int status_of(const Problem& problem) {
   if (problem.reason == "UNAUTHENTICATED") return http::kUnauthorised;
-  if (problem.reason == "PERMISSION_DENIED") return http::kForbidden;
+  if (problem.reason == "PERMISSION_DENIED" || problem.reason == "NOT_OWNER") {
+    return http::kForbidden;
+  }
   switch (problem.code) {
     case ErrorCode::invalid_argument:
       return http::kBadRequest;

@@ -191,6 +191,20 @@ class SecurityTest : public testing::Test {
             *pki::PrivateKey::from_pem(*pki::read_secret(folder_ / "tls" / "authority.key"))};
   }
 
+  // A campaign that he creates, for nodes that are connected.
+  v1::Campaign campaign_of(const Client& client) {
+    const auto stub = v1::Campaigns::NewStub(channel(client));
+    v1::CreateCampaignRequest request;
+    request.mutable_spec()->set_fabric("tcp");
+    request.mutable_spec()->add_experiments("kernel.loop");
+    v1::Campaign campaign;
+    grpc::ClientContext context;
+    show(client, context);
+    const grpc::Status created = stub->CreateCampaign(&context, request, &campaign);
+    EXPECT_TRUE(created.ok()) << created.error_message();
+    return campaign;
+  }
+
   grpc::Status revoke_node(const std::string& node) {
     const auto stub = v1::Admin::NewStub(channel(admin_));
     grpc::ClientContext context;
@@ -409,16 +423,7 @@ TEST_F(SecurityTest, AStreamEndsWithItsToken) {
   ASSERT_TRUE(agent_a.receive(v1::ServerMessage::kHelloAck));
   ASSERT_TRUE(agent_b.receive(v1::ServerMessage::kHelloAck));
   const auto stub = v1::Campaigns::NewStub(channel(admin_));
-  v1::CreateCampaignRequest request;
-  request.mutable_spec()->set_fabric("tcp");
-  request.mutable_spec()->add_experiments("kernel.loop");
-  v1::Campaign campaign;
-  {
-    grpc::ClientContext context;
-    show(admin_, context);
-    const grpc::Status created = stub->CreateCampaign(&context, request, &campaign);
-    ASSERT_TRUE(created.ok()) << created.error_message();
-  }
+  const v1::Campaign campaign = campaign_of(admin_);
   const auto follow = [&](const v1::CreateTokenResponse& token, const std::function<void()>& then) {
     grpc::ClientContext context;
     show({parse(token.text()).secret, "", ""}, context);
@@ -436,6 +441,60 @@ TEST_F(SecurityTest, AStreamEndsWithItsToken) {
   EXPECT_EQ(follow(token, [&] { revoke_token(token.token().name()); }),
             StatusCode::UNAUTHENTICATED);
   EXPECT_EQ(follow(create_token(v1::VIEWER, "w", 2), [] {}), StatusCode::UNAUTHENTICATED);
+}
+
+TEST_F(SecurityTest, AnOperatorChangesOwnCampaignsOnly) {
+  const Client a = enrolled("a");
+  const Client b = enrolled("b");
+  AgentClient agent_a(channel(a), test_hello("a"));
+  AgentClient agent_b(channel(b), test_hello("b"));
+  ASSERT_TRUE(agent_a.receive(v1::ServerMessage::kHelloAck));
+  ASSERT_TRUE(agent_b.receive(v1::ServerMessage::kHelloAck));
+  const Client alice = user(v1::OPERATOR, "alice");
+  const std::string name = campaign_of(alice).name();
+  using Stub = v1::Campaigns::Stub;
+  // As this caller; the response does not matter.
+  const auto ask = [&](const Client& client, auto method, auto request, auto response) {
+    const auto stub = v1::Campaigns::NewStub(channel(client));
+    grpc::ClientContext context;
+    show(client, context);
+    request.set_name(name);
+    return ((*stub).*method)(&context, request, &response);
+  };
+  const auto pause = [&](const Client& client) {
+    return ask(client, &Stub::PauseCampaign, v1::PauseCampaignRequest(), v1::Campaign());
+  };
+  const auto reason = [](const grpc::Status& status) { return rpc_error_from(status).reason; };
+
+  const Client bob = user(v1::OPERATOR, "bob");
+  const grpc::Status refused = pause(bob);
+  EXPECT_EQ(refused.error_code(), StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(reason(refused), "NOT_OWNER");
+  EXPECT_EQ(refused.error_message(),
+            name +
+                " belongs to users/alice, and users/bob has the role operator, which may change "
+                "only its own campaigns; users/alice, a publisher or an administrator may pause "
+                "it");
+  const v1::Campaign campaign;
+  EXPECT_EQ(reason(ask(bob, &Stub::CancelCampaign, v1::CancelCampaignRequest(), campaign)),
+            "NOT_OWNER");
+  EXPECT_EQ(reason(ask(bob, &Stub::ResumeCampaign, v1::ResumeCampaignRequest(), campaign)),
+            "NOT_OWNER");
+  EXPECT_EQ(reason(ask(bob, &Stub::RetryCampaign, v1::RetryCampaignRequest(), campaign)),
+            "NOT_OWNER");
+  EXPECT_EQ(reason(ask(bob, &Stub::LabelCampaign, v1::LabelCampaignRequest(), campaign)),
+            "NOT_OWNER");
+  EXPECT_EQ(reason(ask(bob, &Stub::DeleteCampaign, v1::DeleteCampaignRequest(),
+                       v1::DeleteCampaignResponse())),
+            "NOT_OWNER");
+  EXPECT_TRUE(pause(alice).ok());
+  EXPECT_TRUE(
+      ask(user(v1::PUBLISHER, "p"), &Stub::ResumeCampaign, v1::ResumeCampaignRequest(), campaign)
+          .ok());
+  EXPECT_TRUE(ask(admin_, &Stub::CancelCampaign, v1::CancelCampaignRequest(), campaign).ok());
+  EXPECT_TRUE(
+      ask(alice, &Stub::DeleteCampaign, v1::DeleteCampaignRequest(), v1::DeleteCampaignResponse())
+          .ok());
 }
 
 TEST_F(SecurityTest, ANodeSpeaksForItselfOnly) {
