@@ -12,7 +12,7 @@ std::optional<Problem> refusal_of_change(const Caller& caller, const CampaignRec
   if (!owner.empty() && owner == caller.name) return std::nullopt;
   std::string whose = " belongs to " + owner;
   std::string who_may = owner + ", a publisher or an administrator may";
-  // Of the server's own, and of those whose owner earlier versions did not record.
+  // Earlier versions did not record the owners of campaigns.
   if (owner == kServersOwn || owner.empty()) {
     whose = owner.empty() ? "'s owner is not recorded" : " is the server's own";
     who_may = "a publisher or an administrator may";

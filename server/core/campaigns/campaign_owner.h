@@ -1,4 +1,4 @@
-// Whose a campaign is, and who may change it. Pure.
+// The owner of a campaign, and who else may change it. Pure.
 #pragma once
 
 #include <optional>
