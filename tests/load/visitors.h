@@ -78,7 +78,8 @@ class Visitors {
   const PageLoads& page_loads() const { return page_loads_; }
   /// How often an attacker has tried all that it tries.
   uint64_t rounds(Attacker attacker) const {
-    return attacker == Attacker::viewer ? viewer_.rounds() : rounds_[static_cast<size_t>(attacker)];
+    if (attacker == Attacker::viewer) return viewer_.rounds();
+    return rounds_[static_cast<size_t>(attacker)];
   }
 
  private:
