@@ -354,7 +354,7 @@ async function publish(page) {
   await page.click(".action >> text=Dismiss");
 }
 
-// Buttons are there for those whom the server would let.
+// Buttons are there for those whom the server would let, and disabled where the campaign is another's.
 async function roles(page) {
   const places = [`#/campaigns/${campaign}`, "#/fleet?node=node-a", `#/models/${model}?version=2`, "#/rollout", `#/drift/${stale}`];
   for (const [role, seen] of [["VIEWER", [false, false, false, false, false]], ["OPERATOR", [true, true, false, false, false]], ["PUBLISHER", [true, true, true, true, true]]]) {
@@ -366,6 +366,8 @@ async function roles(page) {
       await page.waitForFunction(() => !document.querySelector(".state.loading"));
       await page.waitForTimeout(200);
       assert.equal(await page.locator("button.acts").count() > 0, seen[index], `${hash} for a ${role}`);
+      assert.equal(await page.locator("button.acts:disabled").count() > 0, index === 0 && role === "OPERATOR", `what is another's at ${hash} for a ${role}`);
+      assert.equal(await page.locator("text=Operators change only their own campaigns").count(), index === 0 && role === "OPERATOR" ? 1 : 0);
     }
     await page.unrouteAll({ behavior: "ignoreErrors" });
   }

@@ -10,6 +10,7 @@
 #include "base/cut_text.h"
 #include "base/json.h"
 #include "base/pki/token.h"
+#include "base/sha256.h"
 #include "dashboards/bundle.h"
 #include "optimizer/experiment/json.h"
 #include "server/clock.h"
@@ -48,7 +49,9 @@ Json to_json(const PointRecord& record) {
 
 int status_of(const Problem& problem) {
   if (problem.reason == "UNAUTHENTICATED") return http::kUnauthorised;
-  if (problem.reason == "PERMISSION_DENIED") return http::kForbidden;
+  if (problem.reason == "PERMISSION_DENIED" || problem.reason == "NOT_OWNER") {
+    return http::kForbidden;
+  }
   switch (problem.code) {
     case ErrorCode::invalid_argument:
       return http::kBadRequest;
@@ -124,6 +127,16 @@ bool accepts(std::string_view list, std::string_view encoding) {
            one.substr(weight + 2).find_first_of("123456789") != std::string_view::npos;
   }
   return false;
+}
+
+// What pages ask for again and again is not sent again while it stays the same.
+void tag(const http::Request& request, http::Response& response) {
+  if (request.post || response.status != http::kOk || response.body.empty()) return;
+  constexpr size_t kTagDigits = 32;
+  response.etag = "\"" + sha256_hex(response.body).substr(0, kTagDigits) + "\"";
+  if (!shows_tag(request.if_none_match, response.etag)) return;
+  response.status = http::kNotModified;
+  response.body.clear();
 }
 
 // People may paste a token as it was handed to them; what is shown is its secret.
@@ -253,6 +266,9 @@ void Api::call(http::Request request, const http::WebServer::Reply& reply) {
     const MeteredCall metered(limits_, asked.payer, entry->cost_s);
     auto answer = (this->*entry->answer)(asked);
     http::Response response = answer ? std::move(answer).value() : refused(answer.problem());
+    // What administrators alone see no browser keeps.
+    const bool may_be_kept = roles_.at(entry->route.method) == Role::viewer;
+    if (response.etag.empty() && may_be_kept) tag(*owned, response);
     response.payer = asked.payer;
     return response;
   };

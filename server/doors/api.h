@@ -35,6 +35,8 @@ class MethodHandler;
 
 namespace stripline::server {
 
+struct GrpcDoor;
+
 /// What a call of gRPC costs its caller (call_limits.h).
 struct GrpcCharge {
   double least_s = 0;    ///< at least this; 0: nothing, and it is not refused
@@ -62,8 +64,7 @@ class Api {
     GrpcCharge charge = {};       ///< by gRPC
     /// The handler of gRPC's method (unary.h); null where HTTP alone has the line, or the service
     /// has the method.
-    std::unique_ptr<grpc::internal::MethodHandler> (*handler)(const Core& core, CallLimits& limits,
-                                                              ReadingPool& reading,
+    std::unique_ptr<grpc::internal::MethodHandler> (*handler)(const GrpcDoor& door,
                                                               const GrpcCharge& charge) = nullptr;
   };
   static const std::vector<Entry>& entries();

@@ -454,7 +454,32 @@ TEST_F(HttpTest, WhatDoesNotChangeIsSentOnce) {
   const std::string etag = first->get_header_value("ETag");
   ASSERT_FALSE(etag.empty());
   EXPECT_EQ(get("/api/v1/models/tcp/versions/1/file", "", {{"If-None-Match", etag}})->status, 304);
-  EXPECT_EQ(get("/api/v1/nodes")->get_header_value("Cache-Control"), "no-store");
+}
+
+// Pages ask for lists every few seconds.
+TEST_F(HttpTest, ListsAreSentAgainWhenTheyHaveChanged) {
+  tune();
+  const auto first = get("/api/v1/models");
+  const httplib::Headers shown = {{"If-None-Match", first->get_header_value("ETag")}};
+  EXPECT_EQ(first->get_header_value("Cache-Control"), "no-cache");
+  const auto same = get("/api/v1/models", "", shown);
+  EXPECT_EQ(same->status, 304);
+  EXPECT_EQ(same->body, "");
+  EXPECT_EQ(get("/api/v1/models?page_size=0", "", shown)->status, 304) << "it is the same list";
+  ASSERT_EQ(post("models/tcp/versions/1/withdraw", R"({"reason": "a test"})")->status, 200);
+  const auto changed = get("/api/v1/models", "", shown);
+  EXPECT_EQ(changed->status, 200);
+  EXPECT_NE(changed->body, first->body);
+  EXPECT_EQ(get("/api/v1/audit")->get_header_value("Cache-Control"), "no-store");
+}
+
+// A value may hold what stands between two options.
+TEST_F(HttpTest, AnAnswerIsKeptForItsOptionsAlone) {
+  tune();
+  const std::string loop = "models/tcp/versions/1/explain/loop?bytes=4MiB";
+  EXPECT_EQ(status(loop + "&compute=20ms"), 200);
+  EXPECT_EQ(status(loop + "%26compute%3D20ms"), 400);
+  EXPECT_EQ(status(loop + "%265:compute%3D4:20ms"), 400);
 }
 
 TEST_F(HttpTest, WrongPathsAndNamesAreRefused) {

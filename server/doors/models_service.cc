@@ -50,31 +50,30 @@ using ModelsTable =
 
 class ModelsService final : public ModelsTable {
  public:
-  ModelsService(const Core& core, CallLimits& limits, ReadingPool& reading, LongStreams& streams)
-      : ModelsTable(v1::Models::service_full_name(), core, limits, reading),
-        core_(core),
-        streams_(streams) {}
+  ModelsService(const GrpcDoor& door, LongStreams& streams)
+      : ModelsTable(v1::Models::service_full_name(), door), door_(door), streams_(streams) {}
 
   grpc::ServerWriteReactor<v1::ModelChunk>* FetchModelVersion(
       GrpcContext* context, const v1::FetchModelVersionRequest* request) override {
-    auto admitted = streams_.admit(payer_of(*context, core_.access));
     // NOLINTBEGIN(cppcoreguidelines-owning-memory): reactors own themselves
-    if (!admitted) return new RejectReactor<v1::ModelChunk>(admitted.problem());
-    return new Fetched(streams_, std::move(*admitted),
-                       [this, asked = *request] { return fetched(core_.store, asked); });
+    const auto caller = admitted<v1::FetchModelVersionRequest>(*context, door_);
+    if (!caller) return new RejectReactor<v1::ModelChunk>(caller.problem());
+    auto place = streams_.admit(payer_of(*context, *caller));
+    if (!place) return new RejectReactor<v1::ModelChunk>(place.problem());
+    return new Fetched(streams_, std::move(*place),
+                       [this, asked = *request] { return fetched(door_.core.store, asked); });
     // NOLINTEND(cppcoreguidelines-owning-memory)
   }
 
  private:
-  const Core core_;
+  const GrpcDoor door_;
   LongStreams& streams_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_models_service(const Core& core, CallLimits& limits,
-                                                   ReadingPool& reading, LongStreams& streams) {
-  return std::make_unique<ModelsService>(core, limits, reading, streams);
+std::unique_ptr<grpc::Service> make_models_service(const GrpcDoor& door, LongStreams& streams) {
+  return std::make_unique<ModelsService>(door, streams);
 }
 
 }  // namespace stripline::server

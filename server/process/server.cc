@@ -35,6 +35,7 @@
 #include "server/process/http_names.h"
 #include "server/process/monitoring.h"
 #include "server/security/call_limits.h"
+#include "server/security/refusals.h"
 #include "server/store/data_folder.h"
 #include "server/store/network_disk.h"
 #include "server/store/postgres_store.h"
@@ -114,12 +115,12 @@ class Server::Impl {
         access_(std::move(access)),
         dev_token_(std::move(dev_token)),
         coordinator_(*store_, hub_, meters_, options.fitter, options.coordinator),
-        agents_(make_agents_service(coordinator_, *access_, meters_, limits_)),
-        campaigns_(make_campaigns_service(core_, hub_, limits_, reading_, streams_, results_)),
-        models_(make_models_service(core_, limits_, reading_, streams_)),
-        operations_(make_operations_service(core_, limits_, reading_)),
-        fleet_(make_fleet_service(core_, limits_, reading_)),
-        admin_(make_admin_service(core_, limits_, reading_)),
+        agents_(make_agents_service(door_, meters_)),
+        campaigns_(make_campaigns_service(door_, hub_, streams_, results_)),
+        models_(make_models_service(door_, streams_)),
+        operations_(make_operations_service(door_)),
+        fleet_(make_fleet_service(door_)),
+        admin_(make_admin_service(door_)),
         api_(core_, hub_, meters_, limits_, reading_, results_),
         data_dir_(options.data_dir),
         address_(options.listen),
@@ -405,11 +406,13 @@ class Server::Impl {
   WatchHub hub_;
   Meters meters_;
   CallLimits limits_;
+  Refusals refusals_{meters_};  // by gRPC
   RunResults results_{kResultsBytes};
   ReadingPool reading_{ReadingPool::options_for(std::thread::hardware_concurrency())};
   LongStreams streams_{limits_, reading_};
   Coordinator coordinator_;
   const Core core_{coordinator_, *store_, *access_};
+  const GrpcDoor door_{core_, limits_, reading_, refusals_};
   std::unique_ptr<grpc::Service> agents_;
   std::unique_ptr<grpc::Service> campaigns_;
   std::unique_ptr<grpc::Service> models_;

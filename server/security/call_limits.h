@@ -26,7 +26,7 @@ inline constexpr double kPlanCost_s = 0.02;
 inline constexpr double kCompareCost_s = 0.1;
 
 /// The caller whose allowance a call takes from: a person or a node, by name; those who have shown
-/// nothing, or need not, are known by their address, without its port.
+/// nothing, or need not, are known by their address, without its port; of IPv6, by its network.
 std::string payer_of(const Caller& caller, const std::string& address);
 
 /// Thread-safe.

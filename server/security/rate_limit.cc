@@ -61,4 +61,8 @@ double PeerAllowances::wait_s(const std::string& peer, double now_s) const {
   return known == peers_.end() ? 0 : known->second.wait_s(now_s);
 }
 
+bool CappedAllowances::try_take(const std::string& what, double now_s) {
+  return all_.has(1, now_s) && each_.try_take(what, 1, now_s) && all_.try_take(1, now_s);
+}
+
 }  // namespace stripline::server

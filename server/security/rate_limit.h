@@ -61,4 +61,19 @@ class PeerAllowances {
   double swept_s_ = 0;
 };
 
+/// What may happen at one rate each, and at another all together. Of what may not happen nothing is
+/// remembered, and it takes nothing from the rest: whoever repeats himself, or thinks of ever new
+/// things, fills no memory. Not thread-safe.
+class CappedAllowances {
+ public:
+  CappedAllowances(const Rate& each, const Rate& all) : each_(each), all_(all) {}
+
+  bool try_take(const std::string& what, double now_s);
+  size_t size() const { return each_.size(); }
+
+ private:
+  PeerAllowances each_;
+  Allowance all_;
+};
+
 }  // namespace stripline::server

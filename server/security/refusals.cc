@@ -20,11 +20,8 @@ std::string Refusals::line_at(const std::string& call, const std::string& peer,
   const std::string line =
       printable_line("refused " + call + from + ": " + why).substr(0, kMostBytes);
   const std::lock_guard lock(mutex_);
-  // Strangers must be able to fill neither the log nor the memory: a line is remembered only where
-  // it may be logged, and one that is not logged again takes nothing from the others.
-  const bool logged = all_.has(1, now_s) && lines_.try_take(line, 1, now_s);
-  if (logged) all_.try_take(1, now_s);
-  return logged ? line : "";
+  // Strangers must be able to fill neither the log nor the memory.
+  return lines_.try_take(line, now_s) ? line : "";
 }
 
 size_t Refusals::remembered() {

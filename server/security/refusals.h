@@ -33,8 +33,7 @@ class Refusals {
  private:
   Meters& meters_;
   std::mutex mutex_;
-  PeerAllowances lines_{Rate{1.0 / 60, 1}};  // by their text
-  Allowance all_{Rate{1, 60}};
+  CappedAllowances lines_{{.per_s = 1.0 / 60, .burst = 1}, {.per_s = 1, .burst = 60}};
 };
 
 }  // namespace stripline::server

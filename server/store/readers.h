@@ -44,12 +44,22 @@ class Readers {
     ++wanted_whole_;
     given_back_.wait(lock, [this] { return free_.size() == connections_.size(); });
     --wanted_whole_;
+    return take_free();
+  }
+
+  /// All of them, if none is in use; else none.
+  std::vector<Use> try_take_all() {
+    const std::lock_guard lock(mutex_);
+    return free_.size() == connections_.size() ? take_free() : std::vector<Use>();
+  }
+
+ private:
+  std::vector<Use> take_free() {
     std::vector<Use> all;
     while (!free_.empty()) all.push_back(take_one());
     return all;
   }
 
- private:
   Use take_one() {
     Connection* const connection = free_.back();
     free_.pop_back();

@@ -16,6 +16,7 @@
 
 #include "server/clock.h"
 #include "server/store/file_lock.h"
+#include "server/store/log_bound.h"
 #include "server/store/readers.h"
 #include "server/store/sql_changes.h"
 #include "server/store/sql_retention.h"
@@ -32,9 +33,6 @@ constexpr std::chrono::seconds kCheckpointEvery{1};
 // A log of this many pages (16 MiB) is larger than what is written between two checkpoints.
 constexpr int64_t kLargeLogPages = 4096;
 constexpr int64_t kLargeLogBytes = kLargeLogPages * 4096;
-// While somebody writes all the time, a log is never copied whole and so never begins again. One of
-// this size is copied and cut between two steps, for which they wait.
-constexpr uintmax_t kMostLogBytes = uintmax_t{64} << 20;
 
 Result<uint64_t> pragma(SqlDatabase& database, const std::string& name) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text, database.query_text("PRAGMA " + name));
@@ -115,6 +113,7 @@ class SqliteStore final : public SqlStore {
   Readers<SqliteDatabase> readers_;
   std::mutex checkpointer_mutex_;
   SqliteDatabase checkpointer_;
+  LogBound log_bound_;
   int64_t told_pages_ = 0;  // pages of the log when it was last reported as large
   const std::string installation_id_;
   const uint64_t fence_base_;
@@ -248,14 +247,22 @@ void SqliteStore::checkpoint() {
       pages, copied);
 }
 
-// After a step, whose mutex is held: no one writes, and as soon as the readers have ended what they
-// are at, nothing keeps the log.
+// After a step, whose mutex is held: no one writes, and where no reader of ours is at work nothing
+// keeps the log but another program.
 void SqliteStore::bound_log() {
   std::error_code none;
   const auto bytes = std::filesystem::file_size(log_.path(), none);
-  if (none || bytes < kMostLogBytes) return;
-  const auto readers = readers_.take_all();
-  const std::lock_guard lock(checkpointer_mutex_);
+  if (none) return;
+  const LogBound::Cut cut = log_bound_.next(bytes, steady_seconds());
+  if (cut == LogBound::Cut::no) return;
+  const bool waits = cut == LogBound::Cut::when_unread;
+  const auto readers = waits ? readers_.take_all() : readers_.try_take_all();
+  std::unique_lock lock(checkpointer_mutex_, std::defer_lock);
+  if (waits) {
+    lock.lock();
+  } else if (readers.empty() || !lock.try_lock()) {
+    return;
+  }
   // Fails while another program reads in it: checkpoint() says so.
   (void)checkpointer_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
 }

@@ -16,6 +16,7 @@
 #include <spdlog/spdlog.h>
 #include <sqlite3.h>
 
+#include "server/store/log_bound.h"
 #include "server/testing/saboteur.h"
 #include "server/testing/store_fixture.h"
 
@@ -58,7 +59,7 @@ TEST_F(StoreTest, ReadersDoNotWaitForWriters) {
 
 // Whoever writes without a pause would never let the log begin again.
 TEST_F(StoreTest, TheLogIsCutBetweenTwoSteps) {
-  constexpr uintmax_t kMost = uintmax_t{64} << 20;
+  constexpr uintmax_t kMost = LogBound::kMostBytes;
   const auto log_bytes = [&] { return std::filesystem::file_size(path_.string() + "-wal"); };
   const auto write = [&](int64_t number) {
     CampaignRecord record = campaign(number);
@@ -74,10 +75,50 @@ TEST_F(StoreTest, TheLogIsCutBetweenTwoSteps) {
     EXPECT_GT(log_bytes(), kMost) << "another program reads in it";
     reader.run("COMMIT");
   }
+  // Within a second of the last attempt.
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (log_bytes() > kMost && std::chrono::steady_clock::now() < patience) {
+    apply({.campaigns = {campaign(1)}});
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
   for (int64_t number = 1001; number < 1100; ++number) {
     write(number);
     EXPECT_LE(log_bytes(), kMost) << number;
   }
+}
+
+// A backup may keep it for long.
+TEST_F(StoreTest, StepsWaitForNoReadsWhileAnotherProgramKeepsTheLog) {
+  Saboteur backup(path_.parent_path());
+  backup.run("BEGIN; SELECT count(*) FROM campaigns");
+  for (int64_t number = 1;
+       std::filesystem::file_size(path_.string() + "-wal") <= LogBound::kMostBytes; ++number) {
+    CampaignRecord record = campaign(number);
+    record.message = std::string(size_t{1} << 20, 'x');
+    apply({.campaigns = {record}});
+  }
+  std::atomic<uint64_t> steps = 0;
+  std::atomic<uint64_t> most_in_a_read = 0;
+  std::atomic<bool> ended = false;
+  std::thread reads([&] {
+    while (!ended) {
+      const uint64_t before = steps;
+      const auto all = store_->campaigns(0, 1000);
+      most_in_a_read = std::max<uint64_t>(most_in_a_read, steps - before);
+      EXPECT_TRUE(all.ok());
+    }
+  });
+  // Where a step waits for a read, one is made in it, or two.
+  constexpr uint64_t kMany = 10;
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (most_in_a_read < kMany && std::chrono::steady_clock::now() < patience) {
+    apply({.campaigns = {campaign(1000)}});
+    ++steps;
+  }
+  ended = true;
+  reads.join();
+  EXPECT_GE(most_in_a_read, kMany);
+  backup.run("COMMIT");
 }
 
 TEST_F(StoreTest, AReaderDoesNotKeepOthersWaiting) {

@@ -12,6 +12,7 @@
 #include "base/host_name.h"
 #include "base/json.h"
 #include "base/network_name.h"
+#include "base/printable.h"
 #include "base/quantity.h"
 #include "optimizer/campaign/run_pace.h"
 #include "optimizer/experiment/json.h"
@@ -19,6 +20,7 @@
 #include "optimizer/experiment/rank_environment.h"
 #include "runtime/bootstrap/job.h"
 #include "suites/bench/failure.h"
+#include "suites/registry.h"
 
 namespace stripline::suites::bench {
 namespace {
@@ -162,12 +164,29 @@ std::vector<std::string> node_names(const std::vector<std::string>& hosts, uint3
 }
 
 Status check_offline(const experiment::Assignment& assignment) {
-  if (has_options_of_campaigns_only(assignment.fabric)) return {};
-  return Error(ErrorCode::failed_precondition,
-               "the plan is for the fabric " + quoted_text(assignment.fabric) +
-                   ": compute=record: and replay: name files of the host that measures, lose= and "
-                   "host_delays= disturb its network; campaigns have none of them. Export the plan "
-                   "again from a server that you trust");
+  constexpr const char* kExportAgain = "; export the plan again from a server that you trust";
+  if (!has_options_of_campaigns_only(assignment.fabric)) {
+    return Error(
+        ErrorCode::failed_precondition,
+        "the plan is for the fabric " + quoted_text(assignment.fabric) +
+            ": compute=record: and replay: name files of the host that measures, lose= and "
+            "host_delays= disturb its network; campaigns have none of them" +
+            kExportAgain);
+  }
+  for (experiment::Point point : assignment.points) {
+    const Benchmark* const known = find_benchmark(point.experiment);
+    const std::optional<std::string> problem =
+        known == nullptr
+            ? "there is no experiment " + quoted_text(point.experiment) + " in this release"
+            : complete_point(known->declaration, point);
+    if (!problem) continue;
+    return Error(
+        ErrorCode::failed_precondition,
+        printable_line(cut_text("the plan has a point that is not measured here: " + *problem,
+                                kLongestMessageBytes)) +
+            kExportAgain);
+  }
+  return {};
 }
 
 Result<campaign::OfflineRun> measure_offline(const OfflineGroup& group, const OfflineOrder& order,

@@ -36,7 +36,7 @@ std::vector<std::string> node_names(const std::vector<std::string>& hosts, uint3
 
 /// Whether a plan asks for nothing but what an agent would do for a server: it comes as a file,
 /// from wherever. Pure. Errors: failed_precondition for options of the fabric that name files of
-/// this host or disturb the network.
+/// this host or disturb the network, and for points that no experiment of this release declares.
 Status check_offline(const experiment::Assignment& assignment);
 
 /// What one run is to do.

@@ -196,8 +196,8 @@ Result<campaign::OfflineResults> carry_out(const PlanOptions& options) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text,
                              read_whole_file(options.plan_file, campaign::kMostBundleBytes));
   STRIPLINE_ASSIGN_OR_RETURN(auto plan, campaign::read_bundle(text, "'" + options.plan_file + "'"));
-  STRIPLINE_RETURN_IF_ERROR(check_offline(plan.assignment));
   STRIPLINE_RETURN_IF_ERROR(check_experiments(plan));
+  STRIPLINE_RETURN_IF_ERROR(check_offline(plan.assignment));
   STRIPLINE_ASSIGN_OR_RETURN(auto group, group_of(options, plan));
   STRIPLINE_ASSIGN_OR_RETURN(auto results, begun(options.results_file, std::move(plan)));
   Campaign campaign(options, std::move(group), std::move(results));

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <exception>
 
+#include "base/address_key.h"
 #include "base/clock.h"
 
 namespace stripline::server::http {

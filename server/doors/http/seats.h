@@ -14,10 +14,6 @@
 
 namespace stripline::server::http {
 
-/// What counts as one address: an IPv4 address, or the network (64 bits) of an IPv6 address, all of
-/// whose addresses a caller may have.
-std::string address_key(const std::string& address);
-
 /// How much of something each has.
 class Shares {
  public:
@@ -42,8 +38,8 @@ class Seats {
  public:
   using Id = uint64_t;
 
-  /// `proxies`: address_key()s behind which there are many callers, and which have no bound of
-  /// their own.
+  /// `proxies`: keys of addresses (base/address_key.h) behind which there are many callers, and
+  /// which have no bound of their own.
   Seats(size_t most, size_t most_of_address, std::set<std::string> proxies = {})
       : most_(most), most_of_address_(most_of_address), proxies_(std::move(proxies)) {}
 
@@ -51,7 +47,7 @@ class Seats {
     bool admitted = false;
     std::optional<Id> closes = std::nullopt;  ///< This one makes room: it has no seat any more.
   };
-  /// A connection from this address_key(), which waits for its first request.
+  /// A connection from the address with this key, which waits for its first request.
   Verdict admit(Id id, const std::string& address);
   void works(Id id);   ///< It has asked, and its answer is worked out.
   void waits(Id id);   ///< Its caller is to read, or to ask again.

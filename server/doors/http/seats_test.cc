@@ -2,14 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/address_key.h"
+
 namespace stripline::server::http {
 namespace {
-
-TEST(AddressKey, IsTheNetworkOfAnIpv6Address) {
-  EXPECT_EQ(address_key("192.0.2.1"), "192.0.2.1");
-  EXPECT_EQ(address_key("2001:db8:1:2:3:4:5:6"), address_key("2001:db8:1:2::1"));
-  EXPECT_NE(address_key("2001:db8:1:2::1"), address_key("2001:db8:1:3::1"));
-}
 
 TEST(Seats, TheLongestWaitingOfAnAddressMakesRoom) {
   Seats seats(10, 2);

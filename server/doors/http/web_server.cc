@@ -15,6 +15,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "base/address_key.h"
 #include "server/doors/http/connection.h"
 #include "server/doors/http/doors.h"
 
