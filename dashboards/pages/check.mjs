@@ -574,8 +574,11 @@ async function many(page) {
       return last - start;
     }, value))} ms`;
   }
-  await page.route("**/compare?*", (route) => answer(route, ({ points }) => ({
-    points: Array.from({ length: 100_000 }, (_, i) => ({ ...points[i % points.length], params: { bytes: String(8 * (1 + i % 250)), window: String(1 + Math.floor(i / 1000)) } })), differences: [] })));
+  const rows = (column) => all.map((i) => column[i % column.length]);
+  await page.route("**/compare/columns?*", (route) => answer(route, ({ params, differences, ...columns }) => ({
+    ...Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, Array.isArray(column) ? rows(column) : { values: column.values, of: rows(column.of) }])),
+    params: { bytes: { values: Array.from({ length: 250 }, (_, i) => 8 * (1 + i)), of: all.map((i) => i % 250) }, window: { values: Array.from({ length: 100 }, (_, i) => 1 + i), of: all.map((i) => Math.floor(i / 1000)) } },
+    differences: [] })));
   await timed("two campaigns of 100,000 points", async () => { await page.goto(`${url}${compared}`); await page.waitForSelector("#points"); });
   times["another verdict of them"] = `${Math.round(await page.evaluate(async () => {
     const select = [...document.querySelectorAll(".filters select")].at(-1);
