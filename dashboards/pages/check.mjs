@@ -1,12 +1,12 @@
 // Drives every page of a real server in Chromium, in both themes: nothing may be reported on the
-// console, axe may find nothing serious, and the controls do what they say. Pictures go to a folder.
+// console, axe may find nothing, and the controls do what they say. Pictures go to a folder.
 //
 //   node check.mjs URL TOKEN_FILE PICTURES MODEL CAMPAIGN REPORT STALE
 //
 // MODEL has two versions, the first stable, of which runs of two programs have reported, the second a canary
 // that a node has rejected; c1 and c2 have measured the same network, c3 and c5 one before and after it has changed;
 // CAMPAIGN is in progress, and is paused, drained, retried, cancelled and deleted at the end; REPORT is a file of a model;
-// STALE is a version (NAME@N) that sentinels have found to be off twice.
+// STALE is a version (NAME@N) that sentinels have found to be off twice; the model openmpi holds settings of that runtime.
 //
 // A step that fails is reported with the others, and a picture of what was there then is taken: failed-STEP.png.
 import { mkdirSync, readFileSync } from "node:fs";
@@ -60,14 +60,15 @@ async function takeDrawn(page, select, picture) {
   throw new Error(`${select}: nothing of any verdict is drawn`);
 }
 
-async function look(page, name, theme) {
-  await page.waitForFunction(() => !document.querySelector(".state.loading"), null, { timeout: 30_000 });
-  await page.waitForTimeout(300);
+async function judge(page, name, theme) {
   const { violations } = await new AxeBuilder({ page }).analyze();
-  for (const one of violations.filter((each) => ["serious", "critical"].includes(each.impact))) {
-    problems.push(`axe, ${name}, ${theme}: ${one.id}: ${one.help}: ${one.nodes.slice(0, 3).map((node) => node.target.join(" ")).join("; ")}`);
+  for (const one of violations) {
+    problems.push(`axe, ${name}, ${theme}: ${one.id} (${one.impact}): ${one.help}: ${one.nodes.slice(0, 3).map((node) => node.target.join(" ")).join("; ")}`);
   }
-  await page.screenshot({ path: join(pictures, `${name}-${theme}.png`) });
+}
+
+// On a telephone nothing is wider than the screen.
+async function narrow(page, name, theme) {
   const wide = page.viewportSize();
   await page.setViewportSize({ width: kNarrow, height: 780 });
   await page.waitForTimeout(200);
@@ -75,6 +76,14 @@ async function look(page, name, theme) {
   if (needed > kNarrow) problems.push(`${name}, ${theme}: ${needed} px wide on a screen of ${kNarrow}`);
   await page.screenshot({ path: join(pictures, `${name}-${theme}-${kNarrow}.png`) });
   await page.setViewportSize(wide);
+}
+
+async function look(page, name, theme) {
+  await page.waitForFunction(() => !document.querySelector(".state.loading"), null, { timeout: 30_000 });
+  await page.waitForTimeout(300);
+  await judge(page, name, theme);
+  await page.screenshot({ path: join(pictures, `${name}-${theme}.png`) });
+  await narrow(page, name, theme);
 }
 
 async function go(page, hash) {
@@ -95,7 +104,7 @@ async function everyPage(page, theme) {
   await page.waitForSelector(".cards, .state.empty");
   await page.waitForFunction(() => ![...document.querySelectorAll(".card .quiet")].some((one) => one.textContent === "…"), null, { timeout: 30_000 });
   await look(page, "overview", theme);
-  for (const [hash, name] of [["#/fleet", "fleet"], ["#/campaigns", "campaigns"], [`#/campaigns/${campaign}`, "campaign"], ["#/models", "models"], [`#/models/${model}`, "model"],
+  for (const [hash, name] of [["#/fleet", "fleet"], ["#/campaigns", "campaigns"], [`#/campaigns/${campaign}`, "campaign"], ["#/models", "models"], [`#/models/${model}`, "model"], ["#/models/openmpi", "settings"],
     [`#/explain/${model}@1/loop?bytes=4MiB&compute=200us`, "explain"], [`#/compare/${model}@1/${model}@2`, "compare"],
     ["#/compare/campaigns/c3/c5", "compare-campaigns"], ["#/compare/campaigns/c1/c2/c3", "compare-many"], [estimated, "estimate"],
     ["#/campaigns/c1?point=0", "point"], ["#/access", "access"], ["#/audit", "audit"],
@@ -252,6 +261,7 @@ async function ask(page) {
     await page.selectOption(".filters select >> nth=2", command);
     await page.waitForFunction((name) => document.querySelector(".copied pre")?.textContent.startsWith(`stripline explain ${name} `), command);
     await page.waitForSelector(".decision");
+    await look(page, `explain-${command}`, "light");
   }
   await page.selectOption(".filters select >> nth=2", "loop");
   await page.fill("#option-bytes", "much");
@@ -408,9 +418,10 @@ async function states(page) {
       await page.goto("about:blank");
       await page.goto(`${url}#/${place}`);
       await page.waitForSelector(shown[state], { timeout: 5000 }).catch(() => problems.push(`#/${place} does not tell that it is ${state}`));
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      for (const one of violations.filter((each) => ["serious", "critical"].includes(each.impact))) problems.push(`axe, #/${place}, ${state}: ${one.id}`);
-      await page.screenshot({ path: join(pictures, `${state}-${place.replace("/", "-") || "overview"}.png`) });
+      const name = `${state}-${place.replace("/", "-") || "overview"}`;
+      await judge(page, name, "light");
+      await page.screenshot({ path: join(pictures, `${name}.png`) });
+      await narrow(page, name, "light");
       await page.unrouteAll({ behavior: "ignoreErrors" });
     }
   }

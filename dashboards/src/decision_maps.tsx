@@ -32,7 +32,7 @@ function Explain({ version, command, question, row }: { version: string; command
   const [, model, , number] = version.split("/");
   const named = number === "file" ? `${model}.stripline.json` : `${model}@${number}`;
   return (
-    <aside class="explain" aria-label="Explanation">
+    <aside class="explain" aria-label={`Explanation of one ${command.command}`}>
       <header>
         <h3>{Object.entries(question).map(([option, value]) => `${option.replaceAll("-", " ")} ${value.replaceAll("_", " ")}`).join(", ")}</h3>
         <div class="tools">
