@@ -10,6 +10,7 @@
 //
 // A step that fails is reported with the others, and a picture of what was there then is taken: failed-STEP.png.
 import { mkdirSync, readFileSync } from "node:fs";
+import { createServer, request as pass } from "node:http";
 import { join } from "node:path";
 import assert from "node:assert/strict";
 import AxeBuilder from "@axe-core/playwright";
@@ -249,6 +250,78 @@ async function tabs(page) {
     await tab.waitForSelector("#points", { timeout: 15_000 }).catch(() => problems.push(`tab ${index + 1} of 7 shows nothing`));
   }
   for (const tab of all) await tab.close();
+}
+
+// What the server says of itself stands above every page until it is over.
+async function banner(page) {
+  const day = 86400_000;
+  await page.route("**/api/v1/status", (route) => route.fulfill({ json: {
+    storage_failure: "the disk is full", storage_failing_since: new Date(Date.now() - 60_000).toISOString(),
+    notices: Array.from({ length: 5 }, (_, i) => ({ kind: "NODE_CERTIFICATE", subject: `nodes/n${i}`, message: `the certificate of nodes/n${i} ends in ${i + 1} days`, time: new Date(Date.now() + (i + 1) * day).toISOString() })),
+  } }));
+  await page.goto("about:blank");
+  await go(page, "#/campaigns");
+  await page.waitForSelector('.state.bad[role=alert]:has-text("unable to store anything since")');
+  await page.waitForSelector('.state.stale:has-text("The certificate of nodes/n0 ends in 1 days.")');
+  await page.waitForSelector('.state.stale:has-text("2 more tokens or certificates end soon")');
+  await look(page, "banner", "light");
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  await page.waitForSelector(".state.bad[role=alert]", { state: "detached", timeout: 20_000 });
+}
+
+// What a page has shown stays where it is while the rest of it comes.
+async function still(page) {
+  const tab = await page.context().newPage();
+  await tab.addInitScript(() => {
+    window.shifted = 0;
+    new PerformanceObserver((list) => {
+      for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifted += one.value;
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+  await tab.goto(`${url}#/models/${model}?token=${token}`);
+  await tab.waitForSelector("#loop svg.picture", { timeout: 30_000 });
+  await tab.waitForFunction(() => !document.querySelector(".state.loading"), null, { timeout: 30_000 });
+  await tab.waitForTimeout(1000);
+  const shifted = await tab.evaluate(() => window.shifted);
+  // What browsers call good.
+  if (!(shifted < 0.1)) problems.push(`the page of a model jumps while it is loaded: its layout shifts by ${shifted.toFixed(3)}`);
+  await tab.close();
+}
+
+// A proxy has the pages below a path of its own, and passes Host on as the browser sends it.
+async function behindProxy(page) {
+  const below = "/tools/stripline";
+  const { hostname, port } = new URL(url);
+  const proxy = createServer((asked, answer) => {
+    if (!asked.url.startsWith(`${below}/`)) {
+      if (asked.url !== "/favicon.ico") problems.push(`behind a proxy, ${asked.url} is asked for, which is not below ${below}`);
+      answer.writeHead(404).end();
+      return;
+    }
+    const passed = pass({ hostname, port, path: asked.url.slice(below.length), method: asked.method, headers: asked.headers }, (answered) => {
+      answer.writeHead(answered.statusCode, answered.headers);
+      answered.pipe(answer);
+    });
+    passed.on("error", () => answer.destroy());
+    answer.on("close", () => passed.destroy());
+    asked.pipe(passed);
+  });
+  await new Promise((listens) => proxy.listen(0, "127.0.0.1", listens));
+  const tab = await page.context().newPage();
+  try {
+    const base = `http://127.0.0.1:${proxy.address().port}${below}/`;
+    await tab.goto(`${base}#/?token=${token}`);
+    await tab.waitForSelector(".cards, .state.empty");
+    await tab.goto(`${base}#/campaigns/${campaign}`);
+    await tab.waitForSelector("#points");
+    await tab.waitForSelector("h1 .live", { timeout: 15_000 });  // by the event stream
+    await tab.goto(`${base}${estimated}`);
+    await tab.waitForSelector("#budgets svg.picture");  // by a POST
+  } finally {
+    await tab.close();
+    proxy.closeAllConnections();
+    proxy.close();
+  }
 }
 
 // Every decision that may be asked, by its example; a form that says what is wrong; a link that restores.
@@ -607,7 +680,7 @@ for (const theme of ["light", "dark"]) {
   const page = await open(theme);
   await step(page, async function pages() { await everyPage(page, theme); });
   if (theme === "light") {
-    for (const act of [drive, compare, estimate, begin, access, tabs, ask, watch, gains, hold, publish, exported, roles, states]) await step(page, act);
+    for (const act of [drive, compare, estimate, begin, access, tabs, banner, still, behindProxy, ask, watch, gains, hold, publish, exported, roles, states]) await step(page, act);
   }
   await page.context().close();
   const alone = await open(theme);

@@ -755,6 +755,15 @@ TEST_F(TlsHttpTest, WhatARoleMayNotDoIsRefused) {
       << "she may, but there is no such campaign";
 }
 
+// As the tabs and tools of those behind one address do.
+TEST_F(TlsHttpTest, ManyOfOneAddressAreAnsweredAtOnce) {
+  std::vector<std::future<int>> all;
+  for (int i = 0; i < 64; ++i) {
+    all.push_back(std::async(std::launch::async, [this] { return status("nodes", admin_); }));
+  }
+  for (auto& one : all) EXPECT_EQ(one.get(), 200);
+}
+
 TEST_F(TlsHttpTest, ServesByTlsToThoseWithAToken) {
   EXPECT_TRUE(server_->http_url()->starts_with("https://"));
   EXPECT_EQ(status("nodes"), 401);
