@@ -245,7 +245,7 @@ TEST_F(OfflineImportTest, TheAllowanceIsAskedForBeforeAnythingIsRead) {
   EXPECT_EQ(status.error_code(), kRefused) << status.error_message();
 }
 
-// They are in memory until they are whole.
+// Results are in memory until they are whole.
 TEST_F(OfflineImportTest, ResultsThatComeInAreBoundedOverAllCallers) {
   if (kInstrumented) GTEST_SKIP() << "it sends half a gigabyte";
   constexpr size_t kNearlyTheLargest = size_t{252} << 20;
@@ -256,7 +256,7 @@ TEST_F(OfflineImportTest, ResultsThatComeInAreBoundedOverAllCallers) {
   EXPECT_TRUE(second.write(kNearlyTheLargest));
   third.write(size_t{64} << 20);
   int refused = 0;
-  // Which one is refused depends on whose bytes arrive last.
+  // Whose bytes arrive last decides which one is refused.
   for (Upload* const one : {&third, &first, &second}) {
     const std::string reason = reason_of(one->end());
     if (reason == "BUSY") {
