@@ -737,7 +737,7 @@ TEST_F(CommandsTest, AModelThatIsAnnouncedAndNotSentIsNotWritten) {
   EXPECT_EQ(run(ModelFetch{"models/example", file.string()}), kExitBadInput);
   EXPECT_TRUE(complained("with the hash " + models_.sha256 + " and sent nothing of it")) << err_;
   EXPECT_FALSE(std::filesystem::exists(file));
-  // Who has it already is sent nothing, either.
+  // Nothing is sent to who has it already, either.
   models_.withholds = false;
   ASSERT_EQ(run(ModelFetch{"models/example", file.string()}), kExitOk);
   models_.withholds = true;

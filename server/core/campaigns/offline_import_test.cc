@@ -256,7 +256,7 @@ TEST_F(OfflineImportTest, ResultsThatComeInAreBoundedOverAllCallers) {
   EXPECT_TRUE(second.write(kNearlyTheLargest));
   third.write(size_t{64} << 20);
   int refused = 0;
-  // Whose bytes arrive last decides which one is refused.
+  // The one whose bytes arrive last is refused.
   for (Upload* const one : {&third, &first, &second}) {
     const std::string reason = reason_of(one->end());
     if (reason == "BUSY") {
