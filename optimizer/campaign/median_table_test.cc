@@ -9,7 +9,7 @@ namespace {
 
 using Places = std::vector<std::optional<uint32_t>>;
 
-MedianTable table(const std::vector<std::string>& params) {
+MedianTable with_params(const std::vector<std::string>& params) {
   MedianTable table;
   for (const std::string& one : params) table.add("micro.latency", "get", one, {});
   return table;
@@ -33,11 +33,12 @@ TEST(MedianTable, HasWhatAPointTableHas) {
 }
 
 TEST(MedianTable, FindsThePointsOfAnother) {
-  const MedianTable a = table({R"({"bytes":8})", R"({"bytes":16})", R"({"bytes":32})", "{}"});
+  const MedianTable a = with_params({R"({"bytes":8})", R"({"bytes":16})", R"({"bytes":32})", "{}"});
   EXPECT_EQ(a.places_of(a), (Places{0, 1, 2, 3}));
-  EXPECT_EQ(a.places_of(table({R"({"bytes":32})", R"({"bytes":64})", "{}", R"({"bytes":8})"})),
-            (Places{2, std::nullopt, 3, 0}));
-  EXPECT_EQ(a.places_of(table({R"({"bytes":"8"})", R"({"size":8})"})),
+  EXPECT_EQ(
+      a.places_of(with_params({R"({"bytes":32})", R"({"bytes":64})", "{}", R"({"bytes":8})"})),
+      (Places{2, std::nullopt, 3, 0}));
+  EXPECT_EQ(a.places_of(with_params({R"({"bytes":"8"})", R"({"size":8})"})),
             (Places{std::nullopt, std::nullopt}));
   EXPECT_EQ(MedianTable().places_of(a), Places(4));
   EXPECT_TRUE(a.places_of(MedianTable()).empty());
@@ -49,8 +50,8 @@ TEST(MedianTable, FindsThePointsOfAnother) {
 
 // As point_key() has it.
 TEST(MedianTable, AnIntegerIsTheNumberOfTheSameValue) {
-  const MedianTable a = table({R"({"x":8.0})", R"({"x":0.5})", R"({"x":9007199254740993})"});
-  EXPECT_EQ(a.places_of(table({R"({"x":8})", R"({"x":5e-1})", R"({"x":9007199254740992})"})),
+  const MedianTable a = with_params({R"({"x":8.0})", R"({"x":0.5})", R"({"x":9007199254740993})"});
+  EXPECT_EQ(a.places_of(with_params({R"({"x":8})", R"({"x":5e-1})", R"({"x":9007199254740992})"})),
             (Places{0, 1, std::nullopt}));
 }
 
