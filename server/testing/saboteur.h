@@ -11,6 +11,7 @@ namespace stripline::server {
 
 /// Makes the tables those of version 1 again, in either kind of database.
 inline constexpr const char* kToVersion1 = R"sql(
+ALTER TABLE points DROP COLUMN medians;
 DROP INDEX audit_by_time;
 DROP INDEX attempts_by_time;
 ALTER TABLE attempts DROP COLUMN started;
