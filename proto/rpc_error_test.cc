@@ -35,7 +35,7 @@ TEST(RpcErrorFrom, ATokenThatIsShownTooEarlyIsTheSameWithDetailsAndWithout) {
   EXPECT_EQ(replaced.reason, "SESSION_REPLACED");
 }
 
-TEST(RpcErrorFrom, WhoMayNotIsToldWhy) {
+TEST(RpcErrorFrom, ARefusalHasItsReason) {
   const int code = grpc::StatusCode::PERMISSION_DENIED;
   EXPECT_EQ(rpc_error_from(code, "no", "").reason, "PERMISSION_DENIED");
   const RpcError error = rpc_error_from(code, "no", details("NOT_OWNER", "owner", "users/bob"));
