@@ -323,7 +323,7 @@ void run_trials(
   };
   std::vector<size_t> order(cases.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_partition(order, as_fibers);
+  std::stable_partition(order.begin(), order.end(), as_fibers);
   std::deque<Running> running;
   const auto finish_oldest = [&] {
     const Running oldest = std::move(running.front());
