@@ -85,10 +85,10 @@ TEST(Targets, TheFirstCandidateIsTheDefault) {
       for (const Candidate& candidate : candidates) {
         EXPECT_TRUE(names.insert(candidate.name).second) << candidate.name;
         // Variables keep what was set: what the default sets, each of the others does, too.
-        for (const auto& [variable, usual] : candidates.front().select) {
-          EXPECT_TRUE(std::ranges::any_of(candidate.select,
-                                          [&](const auto& set) { return set.first == variable; }))
-              << candidate.name << " leaves " << variable << " as it was";
+        for (const auto& usual : candidates.front().select) {
+          EXPECT_TRUE(std::ranges::any_of(
+              candidate.select, [&](const auto& set) { return set.first == usual.first; }))
+              << candidate.name << " leaves " << usual.first << " as it was";
         }
       }
     }
