@@ -342,8 +342,10 @@ void add_loops(std::vector<Call>& calls) {
                      nest.set_stride(t.kind(2) == Kind::nonsense ? 5 : a, i, 8);
                      while (nest.next()) {
                        for (int64_t s = 0; s < nest.count(i); ++s) {
-                         sum += *reinterpret_cast<const uint64_t*>(nest.address(a) +
-                                                                   s * nest.stride_bytes(a, i));
+                         uint64_t element = 0;  // which may be misaligned
+                         std::memcpy(&element, nest.address(a) + s * nest.stride_bytes(a, i),
+                                     sizeof element);
+                         sum += element;
                        }
                      }
                      uint64_t expected = 0;
