@@ -393,8 +393,8 @@ class Agent::Impl {
     link_.send(tell.message);
   }
 
-  std::vector<Sight> look_at_ranks() const {
-    std::vector<Sight> sights;
+  std::vector<experiment::Sight> look_at_ranks() const {
+    std::vector<experiment::Sight> sights;
     for (const auto& [rank, worker] : workers_) {
       const auto state = process_state(worker.process.pid());
       const bool stopped = state && (state->stopped() || state->state == 't');

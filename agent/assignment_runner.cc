@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include "agent/samples_line.h"
 #include "base/json_channel.h"
 #include "base/quantity.h"
 #include "optimizer/experiment/json.h"
-#include "optimizer/experiment/point_order.h"
 #include "optimizer/experiment/rank_environment.h"
 #include "optimizer/experiment/tuning.h"
 
@@ -31,13 +29,6 @@ constexpr double kExitGrace_s = 5;        // from `left` to SIGKILL
 constexpr double kJoinMargin_s = 3;       // beyond the server's join timeout, should it be gone
 constexpr double kDeadlineMargin_s = 5;   // beyond the assignment's own deadline
 constexpr size_t kBatchBytes = size_t{512} << 10;  // a batch is closed above this
-constexpr double kLook_s = 5;                      // from one look at the ranks' points to the next
-constexpr double kSilence_s = 15;  // a point that takes longer is reported, each time that it has
-// A point that takes longer may be given up, if it takes this many times as long as the slowest one
-// before.
-constexpr double kLeastPoint_s = 30;
-constexpr double kSlowestPoints = 10;
-constexpr double kStopped_s = 10;  // a rank's process that is stopped for longer ends the run
 
 std::string member(const Json& message, const char* key) {
   const auto it = message.find(key);
@@ -235,68 +226,21 @@ void AssignmentRunner::on_begun(uint32_t rank, uint64_t begun) {
   if (const auto it = ranks_.find(rank); it != ranks_.end()) it->second.begun = begun;
 }
 
-// The point with this number among those that ranks take; nullopt if there is none.
 std::optional<experiment::Point> AssignmentRunner::point_at(uint64_t begun) const {
-  if (begun == 0 || begun > work_.points.size()) return std::nullopt;
-  return experiment::order_of_points(work_).at(begun - 1);
+  return watch_ ? watch_->point_at(begun) : std::nullopt;
 }
 
-// The ranks take the points together: the one that is furthest behind says where they are.
-void AssignmentRunner::on_look(double now_s, const std::vector<Sight>& sights) {
+void AssignmentRunner::on_look(double now_s, const std::vector<experiment::Sight>& sights) {
   wants_look_ = false;
   if (phase_ != Phase::working || sights.empty()) return;
-  uint64_t behind = UINT64_MAX;
-  std::vector<uint32_t> stopped;
-  for (const Sight& sight : sights) {
-    on_begun(sight.rank, sight.begun);
-    behind = std::min(behind, sight.begun);
-    if (sight.stopped) stopped.push_back(sight.rank);
+  for (const experiment::Sight& sight : sights) on_begun(sight.rank, sight.begun);
+  experiment::PointNews news = watch_->look(now_s, sights);
+  if (news.ends_run) {
+    fail(now_s, {kCause, ErrorCode::deadline_exceeded, std::move(news.message),
+                 std::move(news.experiment)});
+  } else if (!news.message.empty()) {
+    send_update(AssignmentUpdate::State::running, "", std::move(news.message));
   }
-  if (behind != pace_.begun) {
-    // One look alone says nothing of how long a point took.
-    if (pace_.seen_s > pace_.since_s) {
-      pace_.slowest_s = std::max(pace_.slowest_s, now_s - pace_.since_s);
-    }
-    pace_.begun = behind;
-    pace_.since_s = pace_.told_s = now_s;
-  }
-  pace_.seen_s = now_s;
-  if (stopped.empty()) {
-    pace_.stopped_since_s.reset();
-    judge_point(now_s);
-  } else {
-    if (!pace_.stopped_since_s) pace_.stopped_since_s = now_s;
-    judge_stopped(now_s, stopped);
-  }
-}
-
-void AssignmentRunner::judge_point(double now_s) {
-  const double taken_s = now_s - pace_.since_s;
-  if (now_s - pace_.told_s < kSilence_s && taken_s < kLeastPoint_s) return;
-  const auto point = point_at(pace_.begun);
-  if (!point) return;
-  const double limit_s = std::max(kLeastPoint_s, kSlowestPoints * pace_.slowest_s);
-  const std::string taken = experiment::point_key(*point) + " has taken " +
-                            exact_seconds_text(std::round(taken_s)) + " on nodes/" + node_;
-  const std::string limit = exact_seconds_text(std::round(limit_s));
-  if (taken_s >= limit_s) {
-    fail(now_s, {kCause, ErrorCode::deadline_exceeded,
-                 taken + ", and is given up: the limit by the slowest point before it is " + limit,
-                 point->experiment});
-  } else if (now_s - pace_.told_s >= kSilence_s) {
-    pace_.told_s = now_s;
-    send_update(AssignmentUpdate::State::running, "", taken + "; it is given up after " + limit);
-  }
-}
-
-// What a stopped process measured is not to blame.
-void AssignmentRunner::judge_stopped(double now_s, const std::vector<uint32_t>& ranks) {
-  if (now_s - *pace_.stopped_since_s < kStopped_s) return;
-  fail(now_s, {kCause, ErrorCode::deadline_exceeded,
-               "rank " + ranks_text(ranks) + " on nodes/" + node_ + " did not go on for " +
-                   exact_seconds_text(std::round(now_s - *pace_.stopped_since_s)) +
-                   ": a signal (SIGSTOP or SIGTSTP) or a debugger has stopped the process; see who "
-                   "stops processes on this node"});
 }
 
 void AssignmentRunner::on_group_ready(double now_s, const std::vector<std::string>& addresses) {
@@ -310,9 +254,8 @@ void AssignmentRunner::on_group_ready(double now_s, const std::vector<std::strin
   ready_sent_ = true;
   phase_ = Phase::working;
   deadline_s_ = now_s + work_.deadline_s + kDeadlineMargin_s;
-  next_look_s_ = now_s + kLook_s;
-  pace_ = {};
-  pace_.since_s = pace_.seen_s = pace_.told_s = now_s;
+  next_look_s_ = now_s + experiment::PointWatch::kLook_s;
+  watch_.emplace(work_, " on nodes/" + node_, now_s);
   tell_all({{"type", "ready"}, {"addresses", addresses}});
   tell_all({{"type", "work"}, {"assignment", work_json_}, {"answers", true}});
 }
@@ -378,7 +321,7 @@ void AssignmentRunner::on_time(double now_s) {
   start_some();
   if (next_look_s_ && now_s >= *next_look_s_) {
     wants_look_ = true;
-    next_look_s_ = now_s + kLook_s;
+    next_look_s_ = now_s + experiment::PointWatch::kLook_s;
   }
   for (auto& [rank, state] : ranks_) {
     if (state.alive && state.kill_at_s && now_s >= *state.kill_at_s) {
@@ -389,16 +332,12 @@ void AssignmentRunner::on_time(double now_s) {
   }
   if (deadline_s_ && now_s >= *deadline_s_) {
     deadline_s_.reset();
-    std::string message = "the run on nodes/" + node_ + " was not over " +
-                          exact_seconds_text(work_.deadline_s) + " after its start; ";
-    const auto point = point_at(pace_.begun);
-    const double taken_s = now_s - pace_.since_s;
-    // More time would not have helped much where one point took most of it.
-    message += point && taken_s > work_.deadline_s / 2
-                   ? experiment::point_key(*point) + " alone had taken " +
-                         exact_seconds_text(std::round(taken_s)) + "; leave it out"
-                   : "measure fewer points or give it more time";
-    if (phase_ == Phase::joining) {
+    std::string message;
+    if (watch_) {
+      message = "the run on nodes/" + node_ + " was not over " +
+                exact_seconds_text(work_.deadline_s) + " after its start; " +
+                watch_->advice(now_s, work_.deadline_s);
+    } else {
       std::vector<uint32_t> missing;
       for (const auto& [rank, state] : ranks_) {
         if (!state.joined) missing.push_back(rank);

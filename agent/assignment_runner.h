@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "base/subprocess.h"
 #include "optimizer/experiment/experiment.h"
+#include "optimizer/experiment/point_watch.h"
 #include "proto/agent_protocol/messages.h"
 
 namespace stripline::agent {
@@ -44,13 +45,6 @@ struct TellServer {
   AgentMessage message;
 };
 using Action = std::variant<StartWorker, TellWorker, KillWorker, TellServer>;
-
-/// What can be seen of a rank's process without disturbing it.
-struct Sight {
-  uint32_t rank = 0;
-  uint64_t begun = 0;    ///< points of the assignment; 0: none, or it does not record them
-  bool stopped = false;  ///< by a signal, or a debugger
-};
 
 class AssignmentRunner {
  public:
@@ -81,7 +75,7 @@ class AssignmentRunner {
   void on_worker_exit(double now_s, uint32_t rank, const ExitStatus& status);
 
   /// A look at all ranks that are alive; due when on_time() has made wants_look() true.
-  void on_look(double now_s, const std::vector<Sight>& sights);
+  void on_look(double now_s, const std::vector<experiment::Sight>& sights);
   bool wants_look() const { return wants_look_; }
   /// Points that this rank has begun: before its messages and its end are delivered.
   void on_begun(uint32_t rank, uint64_t begun);
@@ -137,22 +131,11 @@ class AssignmentRunner {
     std::string message;
     std::string experiment = {};
   };
-  /// How long the ranks have been at one point, as far as looks tell.
-  struct Pace {
-    uint64_t begun = 0;                          ///< of the rank that is furthest behind
-    double since_s = 0;                          ///< it was first seen there
-    double seen_s = 0;                           ///< and last
-    double slowest_s = 0;                        ///< of the points before
-    double told_s = 0;                           ///< when it was last said that it takes long
-    std::optional<double> stopped_since_s = {};  ///< all looks since then saw a stopped process
-  };
 
   void start_some();
   std::map<std::string, std::string> environment_of(uint32_t rank) const;
   uint32_t starting() const;
   std::optional<experiment::Point> point_at(uint64_t begun) const;
-  void judge_point(double now_s);
-  void judge_stopped(double now_s, const std::vector<uint32_t>& ranks);
   void fail(double now_s, Failure failure);
   void begin_ending(double now_s, Phase phase, double grace_s, const Json& farewell);
   void settle();
@@ -181,7 +164,7 @@ class AssignmentRunner {
   std::optional<double> deadline_s_;   ///< of the phase joining or working
   std::optional<double> next_look_s_;  ///< while working
   bool wants_look_ = false;
-  Pace pace_;
+  std::optional<experiment::PointWatch> watch_;  ///< once they work
   std::optional<Failure> failure_;
   std::string cancel_message_;
   std::optional<std::string> agent_stop_;

@@ -142,24 +142,20 @@ class RunnerTest : public ::testing::Test {
   std::vector<Action> actions_;
 };
 
-// Looks at rank 0 when looks are due, until the run ends or the time has come; `at` says which
-// point it has begun at a time.
-template <typename At>
-double look_until(AssignmentRunner& runner, double from_s, double to_s, At at,
-                  bool stopped = false) {
+// Looks at rank 0, which has begun its first point, when looks are due, until the run ends or the
+// time has come.
+double look_until(AssignmentRunner& runner, double from_s, double to_s, bool stopped = false) {
   double now_s = from_s;
   for (; now_s < to_s && runner.phase() == AssignmentRunner::Phase::working; now_s += 1) {
     runner.on_time(now_s);
-    if (runner.wants_look()) runner.on_look(now_s, {{0, at(now_s), stopped}});
+    if (runner.wants_look()) runner.on_look(now_s, {{0, 1, stopped}});
   }
   return now_s;
 }
 
-constexpr auto kFirstPoint = [](double) { return uint64_t{1}; };
-
 TEST_F(RunnerTest, APointThatDoesNotEndIsToldOfThenGivenUpAndNamed) {
   bring_to_work({0});
-  const double end_s = look_until(*runner_, 1, 60, kFirstPoint);
+  const double end_s = look_until(*runner_, 1, 60);
   EXPECT_GE(end_s, 30);
   EXPECT_LE(end_s, 45);
   runner_->on_time(end_s + 1);  // kills it
@@ -177,28 +173,9 @@ TEST_F(RunnerTest, APointThatDoesNotEndIsToldOfThenGivenUpAndNamed) {
       << updates.back().message;
 }
 
-TEST_F(RunnerTest, ThePointsBeforeSayHowLongAPointMayTake) {
-  Assignment assignment = make_assignment({0});
-  experiment::Assignment work =
-      *experiment::assignment_from_json(Json::parse(*assignment.assignment_json));
-  work.deadline_s = 1000;
-  work.points.push_back({"micro.latency", "get", {{"bytes", int64_t{9}}}});
-  assignment.assignment_json =
-      std::make_shared<const std::string>(experiment::to_json(work).dump());
-  runner_.emplace(assignment, "a");
-  runner_->start(0);
-  runner_->on_worker_message(0, 0, {{"type", "join"}, {"address", "x"}});
-  runner_->on_group_ready(1, {"y", "y"});
-  // The first takes 25 s: the second may take 200.
-  const double end_s = look_until(
-      *runner_, 1, 900, [](double now_s) { return now_s < 26 ? uint64_t{1} : uint64_t{2}; });
-  EXPECT_GT(end_s, 180);
-  EXPECT_LT(end_s, 290);
-}
-
 TEST_F(RunnerTest, ARankThatIsStoppedEndsTheRunAndIsNamed) {
   bring_to_work({0});
-  const double end_s = look_until(*runner_, 1, 60, kFirstPoint, true);
+  const double end_s = look_until(*runner_, 1, 60, true);
   EXPECT_LE(end_s, 25);
   runner_->on_time(end_s + 1);
   runner_->on_worker_exit(end_s, 0, killed(SIGKILL));
@@ -206,14 +183,6 @@ TEST_F(RunnerTest, ARankThatIsStoppedEndsTheRunAndIsNamed) {
   EXPECT_NE(runner_->outcome().message.find("rank 0 on nodes/a"), std::string::npos);
   EXPECT_NE(runner_->outcome().message.find("SIGSTOP"), std::string::npos);
   EXPECT_EQ(runner_->outcome().experiment, "");  // it is not the experiment's fault
-}
-
-TEST_F(RunnerTest, AProcessThatIsStoppedForAMomentIsNotGivenUp) {
-  bring_to_work({0});
-  runner_->on_look(20, {{0, 1, true}});
-  runner_->on_look(25, {{0, 1, false}});
-  runner_->on_look(31, {{0, 1, true}});
-  EXPECT_EQ(runner_->phase(), AssignmentRunner::Phase::working);
 }
 
 TEST_F(RunnerTest, ARankThatDiesNamesThePointThatItMeasured) {

@@ -1,9 +1,12 @@
 #include "base/memory_limits.h"
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <limits>
 #include <sys/resource.h>
+
+#include "base/quantity.h"
 
 namespace stripline {
 namespace {
@@ -82,11 +85,36 @@ ShellLimits ShellLimits::read() {
   limits.data_bytes = soft(RLIMIT_DATA);
   limits.file_bytes = soft(RLIMIT_FSIZE);
   limits.processes = soft(RLIMIT_NPROC);
+  limits.processor_s = soft(RLIMIT_CPU);
+  limits.stack_bytes = soft(RLIMIT_STACK);
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max != RLIM_INFINITY) {
     limits.open_files = files.rlim_max;
   }
   return limits;
+}
+
+std::string limit_behind(int signal, const ShellLimits& limits) {
+  constexpr uint64_t kUsualStackBytes = uint64_t{8} << 20;  // what Linux begins with
+  switch (signal) {
+    case SIGXCPU:
+      return "it has used the processor time that the shell allows a process ('ulimit -t "
+             "unlimited' lifts the limit)";
+    case SIGXFSZ:
+      return "the shell allows no file of the size that it wanted, shared memory among them "
+             "('ulimit -f unlimited' lifts the limit)";
+    case SIGKILL:
+      if (!limits.processor_s) return {};
+      return "perhaps because it has used the " + std::to_string(*limits.processor_s) +
+             " s of processor time that the shell allows a process ('ulimit -t unlimited' lifts "
+             "the limit)";
+    case SIGSEGV:
+      if (!limits.stack_bytes || *limits.stack_bytes >= kUsualStackBytes) return {};
+      return "perhaps for want of stack, of which the shell allows a thread " +
+             bytes_text(*limits.stack_bytes) + " ('ulimit -s 8192' sets the usual 8 MiB)";
+    default:
+      return {};
+  }
 }
 
 bool may_size_file(uint64_t bytes) {

@@ -37,10 +37,18 @@ struct ShellLimits {
   std::optional<uint64_t> data_bytes;           ///< RLIMIT_DATA, `ulimit -d`
   std::optional<uint64_t> file_bytes;           ///< RLIMIT_FSIZE, `ulimit -f`
   std::optional<uint64_t> processes;            ///< RLIMIT_NPROC, `ulimit -u`: of the user
+  std::optional<uint64_t> processor_s;          ///< RLIMIT_CPU, `ulimit -t`: of a process
+  std::optional<uint64_t> stack_bytes;          ///< RLIMIT_STACK, `ulimit -s`: of each thread
   std::optional<uint64_t> open_files;           ///< RLIMIT_NOFILE, the hard one, `ulimit -Hn`
 
   static ShellLimits read();
 };
+
+/// The limit behind the signal that has ended a process under `limits`, with its remedy, to follow
+/// the name of the signal: certain for SIGXCPU and SIGXFSZ, possible for SIGKILL, by which the
+/// kernel ends what has used up its processor time, and for SIGSEGV where the stack is a small one.
+/// Empty where no limit explains the signal.
+std::string limit_behind(int signal, const ShellLimits& limits);
 
 /// False if `ulimit -f` forbids files of this size, shared memory among them: a process that sizes
 /// one all the same is ended by SIGXFSZ.

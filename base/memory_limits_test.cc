@@ -1,7 +1,10 @@
 #include "base/memory_limits.h"
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -67,6 +70,47 @@ TEST(GroupRoom, OfVersion1IsTheMemoryControllers) {
   // A container sees its own group as the root, and the host's path to it.
   write(root / "memory/memory.limit_in_bytes", "6000");
   EXPECT_EQ(group_room("4:memory:/docker/0123\n", root.path())->free_bytes, 1000U);
+}
+
+TEST(ShellLimits, AreThoseThatAreInForce) {
+  const auto reads = [] {
+    const auto set = [](auto resource, rlim_t value) {
+      rlimit limit{};
+      if (getrlimit(resource, &limit) != 0) return false;
+      limit.rlim_cur = value;
+      return setrlimit(resource, &limit) == 0;
+    };
+    constexpr rlim_t kSeconds = 1000;
+    constexpr rlim_t kStackBytes = 1 << 20;
+    if (!set(RLIMIT_CPU, kSeconds) || !set(RLIMIT_STACK, kStackBytes)) _exit(1);
+    const ShellLimits limits = ShellLimits::read();
+    _exit(limits.processor_s == kSeconds && limits.stack_bytes == kStackBytes ? 0 : 2);
+  };
+  EXPECT_EXIT(reads(), ::testing::ExitedWithCode(0), "");
+}
+
+TEST(ShellLimits, ThatOfASignalIsNamedWithItsRemedy) {
+  const ShellLimits none;
+  ShellLimits usual;
+  usual.stack_bytes = 8 << 20;
+  ShellLimits some;
+  some.processor_s = 60;
+  some.stack_bytes = 64 << 10;
+  for (const ShellLimits& limits : {none, usual, some}) {
+    EXPECT_NE(limit_behind(SIGXCPU, limits).find("'ulimit -t unlimited'"), std::string::npos);
+    EXPECT_NE(limit_behind(SIGXFSZ, limits).find("'ulimit -f unlimited'"), std::string::npos);
+    EXPECT_EQ(limit_behind(SIGTERM, limits), "");
+  }
+  // `ulimit -t` without -S sets both limits, and the kernel kills by the hard one.
+  EXPECT_EQ(limit_behind(SIGKILL, none), "");
+  EXPECT_EQ(limit_behind(SIGKILL, some),
+            "perhaps because it has used the 60 s of processor time that the shell allows a "
+            "process ('ulimit -t unlimited' lifts the limit)");
+  EXPECT_EQ(limit_behind(SIGSEGV, none), "");
+  EXPECT_EQ(limit_behind(SIGSEGV, usual), "");
+  EXPECT_EQ(limit_behind(SIGSEGV, some),
+            "perhaps for want of stack, of which the shell allows a thread 64 KiB ('ulimit -s "
+            "8192' sets the usual 8 MiB)");
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/descriptors.h"
+#include "base/memory_limits.h"
 #include "base/quantity.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration)
@@ -147,8 +148,11 @@ Result<std::pair<UniqueFd, UniqueFd>> socket_pair() {
 std::string ExitStatus::describe() const {
   if (signal != 0) {
     const char* name = ::sigabbrev_np(signal);
+    // A child has the limits of this process, unless it has set some of its own.
+    const std::string limit = limit_behind(signal, ShellLimits::read());
     return "was killed by signal " + std::to_string(signal) +
-           (name != nullptr ? std::string(" (SIG") + name + ")" : std::string());
+           (name != nullptr ? std::string(" (SIG") + name + ")" : std::string()) +
+           (limit.empty() ? "" : ": " + limit);
   }
   return "exited with code " + std::to_string(exit_code);
 }

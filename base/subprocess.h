@@ -52,7 +52,8 @@ struct ExitStatus {
   int exit_code = 0;  ///< Valid if signal == 0.
   int signal = 0;     ///< The signal that killed it, or 0.
   bool ok() const { return exit_code == 0 && signal == 0; }
-  /// "exited with code 3", "was killed by signal 9 (Killed)".
+  /// "exited with code 3", "was killed by signal 9 (SIGKILL)"; with the limit of the shell that is
+  /// behind the signal, if one is (limit_behind()).
   std::string describe() const;
 };
 

@@ -36,6 +36,15 @@ TEST(Subprocess, ReportsSignal) {
   EXPECT_NE(status.describe().find("SIGKILL"), std::string::npos);
 }
 
+TEST(Subprocess, ALimitOfTheShellIsNamedBesideItsSignal) {
+  ASSERT_OK_AND_ASSIGN(auto child,
+                       Subprocess::spawn({.argv = {"sh", "-c", "ulimit -c 0; kill -XCPU $$"}}));
+  ASSERT_OK_AND_ASSIGN(const auto status, child.wait(10));
+  EXPECT_EQ(status.describe(),
+            "was killed by signal 24 (SIGXCPU): it has used the processor time that the shell "
+            "allows a process ('ulimit -t unlimited' lifts the limit)");
+}
+
 TEST(Subprocess, MissingProgramIsAnError) {
   const auto child = Subprocess::spawn({.argv = {"/nonexistent/program"}});
   ASSERT_FALSE(child.ok());

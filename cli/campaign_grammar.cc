@@ -295,7 +295,8 @@ void CampaignGrammar::define_comparison(CLI::App& campaign, Action& result) {
 }
 
 void CampaignGrammar::define_changes(CLI::App& campaign, Action& result) {
-  constexpr const char* kRole = "Needs the role operator.\n\n";
+  constexpr const char* kRole =
+      "Needs the role operator, or\npublisher for the campaign of another user.\n\n";
   CLI::App* cancel =
       leaf_command(campaign, "cancel", "Stop a campaign; its samples stay", cancel_, result);
   take_name(*cancel, cancel_.name);

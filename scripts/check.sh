@@ -66,7 +66,7 @@
 #   scripts/check.sh openshmem DIR [PES...]  public OpenSHMEM programs, whose clones are in DIR, with PES PEs (default 2 3 4 5)
 #                                    on four paths: which of them build and end well
 #   scripts/check.sh openshmem-order [SEEDS [OPERATIONS]]  random operations of OpenSHMEM programs, OPERATIONS of a job (default
-#                                    1000000), against a sequential program with SEEDS seeds (default 20) on five paths, by
+#                                    1000000), against a sequential program with SEEDS seeds (default 20) on six paths, by
 #                                    one thread and two, with what need not wait and without; litmus tests; and the memory that ten
 #                                    million puts take. Hours on two cores
 #   scripts/check.sh regions [SEEDS [CALLS]]  random programs of CALLS calls (default 1000000) in bulk and fine-grained regions
@@ -103,6 +103,7 @@ case ${1:-} in
       [agent_messages_fuzz]=optimizer/experiment/fuzz_seeds
       [switches_of_host_fuzz]=runtime/fabric/fuzz_seeds
       [offline_results_fuzz]=optimizer/campaign/fuzz_seeds
+      [api_fuzz]=server/doors/fuzz_seeds
       [http_door_fuzz]=server/doors/http/fuzz_seeds
       [jwt_fuzz]=server/security/oidc/fuzz_seeds
       [target_files_fuzz]=optimizer/targets/fuzz_seeds

@@ -5,7 +5,7 @@
 #
 #   right    every alternative that rules may name gives right results with 2 to 9 ranks, in doubles, three-byte types, matrices
 #            whose products do not commute, and in place, over shared memory and TCP; and so do exported files with rules for
-#            each of these numbers of ranks
+#            each of these numbers of ranks, in calls of all these kinds
 #   found    each target over each path: a run of tuning of TARGETS_MINUTES minutes (default 5), its validation again, a sweep of
 #            TARGETS_RUNS runs (default 10) of all alternatives, and the part of its gain that tuning has found
 #   repeat   TARGETS_REPETITIONS runs of tuning (default 10) of each target over shared memory: where their choices differ

@@ -2,12 +2,13 @@
 """Judges what stripline-tune has found for another runtime, and prints tables in Markdown:
 
     scripts/tuned_targets.py share RECORD SWEEP     the part of an exhaustive search's gain that RECORD has
-    scripts/tuned_targets.py repeat N TARGET [OPTION...]   N runs of tuning: in which cells their choices differ
+    scripts/tuned_targets.py repeat N TARGET [OPTION...]   N runs of tuning: in which cells and knobs their choices differ
     scripts/tuned_targets.py program FILE ROUNDS COMMAND...  COMMAND with and without the settings of FILE, in turns
 
 RECORD is stripline-export.json of a run, SWEEP what 'stripline-tune sweep' has printed for the same ranks and path. The
 exit status is 1 where what is asked for is not met: 90 % of the gain, a factor of 1.3 over the cells where the default
-is not the best, choices that differ in cells that tie alone.
+is not the best, choices that differ in cells and knobs that tie alone, and files that differ where choices do; and where there
+is nothing to compare.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import math
 import os
 import pathlib
 import re
+import shlex
 import statistics
 import subprocess
 import sys
@@ -27,6 +29,8 @@ SHARE = 0.9
 FACTOR = 1.3
 # What the best alternative has to gain in runs that did not choose it, for the default not to be the best.
 MARGIN = 0.03
+# Outcomes of cells and knobs that say for certain that nothing is to be gained, or that something is lost.
+SURE_OF_DEFAULT = {"default_best", "refuted", "no_effect", "slower", "loses"}
 T95 = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13]
 
 
@@ -116,20 +120,43 @@ def share(args):
 
 
 def ties(found):
-    """Choices of one cell in several runs of tuning that nothing tells apart: ratios of alternatives whose intervals
-    meet, and a default that was kept as no gain was certain."""
+    """Choices of one cell or knob in several runs of tuning that nothing tells apart: ratios of alternatives whose
+    intervals meet, and a default that was kept as no gain was certain."""
     departures = [one for one in found if one["chosen"] != "default"]
     kept = [one for one in found if one["chosen"] == "default"]
-    if any(one["outcome"] == "default_best" for one in kept):
+    if any(one["outcome"] in SURE_OF_DEFAULT for one in kept):
         return False
     return all(a["ratio_low"] <= b["ratio_high"] for a in departures for b in departures)
 
 
+def choices_of(record):
+    """{what is chosen: the choice}, of cells and of knobs."""
+    choices = {cell_of(one): one for one in record["cells"]}
+    tried = collections.defaultdict(list)
+    for one in record["knobs"]:
+        tried[one["name"]].append(one)
+    for name, values in tried.items():
+        chosen = [dict(one, chosen=one["value"]) for one in values if one["value"] == record["settings"].get(name)]
+        outcomes = {one["outcome"] for one in values}
+        kept = "default_best" if outcomes <= SURE_OF_DEFAULT else "few_runs" if outcomes == {"few_runs"} else "tie"
+        choices["knob " + name, "", ""] = chosen[0] if chosen else {"chosen": "default", "outcome": kept}
+    return choices
+
+
+def settings_in(folder, record):
+    """What the exported files say, without comments, and without the folder that they are in."""
+    texts = []
+    for name in sorted(record["files"]):
+        lines = (folder / name).read_text(encoding="utf-8").replace(str(folder), "").splitlines()
+        texts.append((name, tuple(line for line in (line.split("#")[0].strip() for line in lines) if line)))
+    return tuple(texts)
+
+
 def repeat(args):
-    """Runs tuning N times, each with a seed of its own, and names the cells in which the choices differ: those that tie,
-    and others."""
+    """Runs tuning N times, each with a seed of its own, and names the cells and knobs in which the choices differ: those
+    that tie, and others. Files that differ although all choices are the same are an error."""
     program = args.build / "bin" / "stripline-tune"
-    cells, few = collections.defaultdict(list), 0
+    cells, few, texts = collections.defaultdict(list), 0, collections.defaultdict(set)
     with tempfile.TemporaryDirectory() as folder:
         for nth in range(args.n):
             output = pathlib.Path(folder) / str(nth)
@@ -137,8 +164,14 @@ def repeat(args):
                                   check=False, stdout=subprocess.DEVNULL)
             if not (output / "stripline-export.json").exists():
                 sys.exit(f"tuned_targets.py: run {nth + 1} of tuning ended with status {done.returncode}")
-            for one in record_of(output / "stripline-export.json")["cells"]:
-                cells[cell_of(one)].append(one)
+            record = record_of(output / "stripline-export.json")
+            choices = choices_of(record)
+            for what, one in choices.items():
+                cells[what].append(one)
+            decided = tuple(sorted((what, one["chosen"]) for what, one in choices.items()))
+            texts[decided].add(settings_in(output, record))
+    if args.n < 2 or not cells:
+        sys.exit("tuned_targets.py: there is nothing to compare: less than two runs, or no cell and no knob in their records")
     rows, wrong = [], 0
     for cell, found in sorted(cells.items()):
         measured = [one for one in found if one["outcome"] != "few_runs"]
@@ -150,17 +183,30 @@ def repeat(args):
         wrong += not tie
         rows.append([*cell, ", ".join(f"{name} ({count})" for name, count in counts.most_common()), "yes" if tie else "NO"])
     print_table(["collective", ">ranks", ">bytes", "choices (runs)", "tie"], rows)
-    print(f"\n{len(cells)} cells in {args.n} runs: choices differ in {len(rows)}, in {wrong} of them though they do not tie; "
-          f"{few} decisions had too few runs.")
-    return wrong == 0
+    unequal = sum(len(one) > 1 for one in texts.values())
+    compared = sum(len([one for one in found if one["outcome"] != "few_runs"]) > 1 for found in cells.values())
+    print(f"\n{len(cells)} cells and knobs in {args.n} runs: choices differ in {len(rows)}, in {wrong} of them though they do not "
+          f"tie; {few} decisions had too few runs.")
+    if unequal:
+        print(f"Files differ in {unequal} cases in which all choices are the same.")
+    if not compared:
+        print("Nothing was compared: in no cell and no knob did two runs come to a decision.")
+    return wrong == 0 and unequal == 0 and compared > 0
+
+
+def variables_after(command):
+    """What a shell without any variables exports after a command."""
+    said = subprocess.run(["env", "-i", "sh", "-c", command + "; /usr/bin/env -0"], check=True, text=True, stdout=subprocess.PIPE).stdout
+    return dict(one.split("=", 1) for one in said.split("\0") if one)
 
 
 def environment_of(file):
-    """What makes the target read an exported file."""
+    """What makes the target read an exported file; empty where it has no setting."""
     if file.suffix == ".env":
-        words = subprocess.run(["sh", "-c", 'env -i sh -c ". \\"$0\\"; env" "$0"', file], check=True, text=True,
-                               stdout=subprocess.PIPE).stdout
-        return dict(line.split("=", 1) for line in words.splitlines() if line.startswith(("MPIR_CVAR_", "UCX_", "FI_")))
+        usual = variables_after(":")
+        return {name: value for name, value in variables_after(f". {shlex.quote(str(file))}").items() if name not in usual}
+    if not any(line.strip() and not line.lstrip().startswith("#") for line in file.read_text(encoding="utf-8").splitlines()):
+        return {}
     if file.name == "ucx.conf":
         return {"UCX_CONFIG_DIR": str(file.parent)}
     usual = subprocess.run(["ompi_info", "--all", "--parsable", "--level", "9"], check=True, text=True, stdout=subprocess.PIPE).stdout
@@ -171,6 +217,8 @@ def environment_of(file):
 def program(args):
     """Times COMMAND with and without the settings of FILE, in turns: its wall clock, or what --time finds in its output."""
     loaded = environment_of(args.file.resolve())
+    if all(os.environ.get(name) == value for name, value in loaded.items()):
+        sys.exit(f"tuned_targets.py: there is nothing to compare: {args.file} has no setting that this environment has not")
     times = {"default": [], "tuned": []}
     for nth in range(args.rounds):
         for which in (("default", "tuned") if nth % 2 == 0 else ("tuned", "default")):

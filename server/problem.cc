@@ -18,6 +18,10 @@ Problem campaign_not_found(const std::string& name) {
           {{"name", name}}};
 }
 
+Problem stopping_problem() {
+  return {ErrorCode::unavailable, "SERVER_STOPPING", "the server is stopping", {}};
+}
+
 Problem problem_from(const Error& error) {
   std::string reason(to_string(error.code()));
   for (char& c : reason) {

@@ -25,6 +25,9 @@ Problem invalid_field(const std::string& field, const std::string& message);
 /// NOT_FOUND / CAMPAIGN_NOT_FOUND with the name that was asked for, e.g. "campaigns/c7".
 Problem campaign_not_found(const std::string& name);
 
+/// UNAVAILABLE / SERVER_STOPPING: what has not ended yet does not.
+Problem stopping_problem();
+
 /// The problem of a storage failure or another error that has no reason of its own; the reason is
 /// the code's name in upper case, "INTERNAL" or "DATA_LOSS".
 Problem problem_from(const Error& error);

@@ -53,7 +53,7 @@ void Atomics::start_away(const char* call, CommContext& context,
   } else if (context.coalesces && place.here != nullptr) {
     started.wait(site_of(call));  // the PE's loads see what it has written
   } else {
-    world_.keep(context, started);
+    world_.keep(context, place.pe, started);
   }
 }
 

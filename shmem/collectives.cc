@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/rma/debug_checks.h"
 #include "runtime/rma/team_access.h"
 
 namespace stripline::shmem {
@@ -21,18 +22,28 @@ void copy(Bytes to, ConstBytes from) {
   if (to.data() != from.data() && !from.empty()) std::memmove(to.data(), from.data(), from.size());
 }
 
-void barrier(const char* call, World& world, const Team& team) {
+// What `start` returns, in a call of the program that PEs have to agree on with its detail.
+template <typename Start>
+auto agreed(const char* call, World& world, const char* detail, Start start) {
+  if (detail == nullptr) return start();
+  const auto inside = world.state().exclusive();
+  const rma::CollectiveScope scope(world.state(), call, site_of(call), detail);
+  return start();
+}
+
+void barrier(const char* call, World& world, const Team& team, const char* detail = nullptr) {
   if (!world.multiple()) {
     world.send_held();
-    // A phase of regions that do not wait begins at a barrier of the whole program.
-    if (team.world) return world.context().barrier(phase_site(call));
-    team.group.barrier(site_of(call));
+    agreed(call, world, detail, [&] {
+      // A phase of regions that do not wait begins at a barrier of the whole program.
+      team.world ? world.context().barrier(phase_site(call)) : team.group.barrier(site_of(call));
+    });
     return;
   }
   future arrived;
   {
     const Turn turn(world);
-    arrived = team.group.barrier_async(site_of(call));
+    arrived = agreed(call, world, detail, [&] { return team.group.barrier_async(site_of(call)); });
   }
   world.await(call, arrived);
 }
@@ -161,11 +172,11 @@ int broadcast_from(const char* name, const Call& call, void* dest, const void* s
 
 }  // namespace
 
-void barrier_all(const char* call) {
+void barrier_all(const char* call, const char* detail) {
   World& here = world(call);
   const OnTeam inside(call, here, &here.world_team());
   here.complete(here.default_context());
-  barrier(call, here, here.world_team());
+  barrier(call, here, here.world_team(), detail);
 }
 
 void sync_all(const char* call) {

@@ -28,7 +28,9 @@ using stripline::op_max;
 using stripline::op_min;
 using stripline::op_mul;
 
-void barrier_all(const char* call);
+/// `detail`: what PEs have to agree on besides the call, for a person to read, which debug mode
+/// checks; null: nothing.
+void barrier_all(const char* call, const char* detail = nullptr);
 void sync_all(const char* call);
 /// Nonzero for SHMEM_TEAM_INVALID, here and below.
 int team_sync(const char* call, shmem_team_t team);

@@ -16,6 +16,7 @@
 #include "base/settings.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/rma/program_trace.h"
+#include "shmem/collectives.h"
 #include "shmem/environment.h"
 #include "shmem/global_exit.h"
 #include "shmem/order.h"
@@ -201,8 +202,7 @@ void at_exit(int status, void*) {
     std::fflush(nullptr);
     ::_exit(status);
   }
-  initialized_times = 1;
-  finalize("exit");
+  while (the_world != nullptr) finalize("exit");
 }
 
 Status start_world(int thread_level) {
@@ -271,7 +271,7 @@ void start_pes(const char* call, int) {
 void finalize(const char* call) {
   if (the_world == nullptr && has_ended) return;
   World& here = world(call);
-  if (--initialized_times > 0) return;
+  if (--initialized_times > 0) return barrier_all(call);
   here.complete_all();
   {
     const Turn turn(here);
@@ -318,7 +318,7 @@ void pcontrol(int level) {
   const Turn turn(here);
   const auto inside = here.state().exclusive();
   rma::ProgramTrace* const trace = here.state().job.observers().trace();
-  if (trace != nullptr) trace->set_noting(level != 0);
+  if (trace != nullptr) trace->set_noting(level > 0);
 }
 
 void info_get_version(int* major, int* minor) {

@@ -11,6 +11,7 @@ void init(const char* call);
 /// Zero. A program that cannot start ends, with a message and the exit code of its error.
 int init_thread(const char* call, int requested, int* provided);
 void start_pes(const char* call, int pes);
+/// The last one, of as many as there were calls of init(), leaves the job; each is a barrier.
 void finalize(const char* call);
 [[noreturn]] void global_exit(const char* call, int status);
 void query_thread(const char* call, int* provided);

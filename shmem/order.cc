@@ -5,8 +5,11 @@
 
 namespace stripline::shmem {
 
+// The standard has these calls do nothing for SHMEM_CTX_INVALID.
+
 void fence(const char* call, shmem_ctx_t ctx) {
   World& here = world(call);
+  if (ctx == SHMEM_CTX_INVALID) return;
   CommContext& context = here.context_of(call, ctx);
   if (context.is_busy()) {
     here.complete(context);
@@ -18,11 +21,12 @@ void fence(const char* call, shmem_ctx_t ctx) {
 
 void quiet(const char* call, shmem_ctx_t ctx) {
   World& here = world(call);
-  here.complete(here.context_of(call, ctx));
+  if (ctx != SHMEM_CTX_INVALID) here.complete(here.context_of(call, ctx));
 }
 
 void pe_quiet(const char* call, shmem_ctx_t ctx, const int* pes, size_t count) {
   World& here = world(call);
+  if (ctx == SHMEM_CTX_INVALID) return;
   CommContext& context = here.context_of(call, ctx);
   for (size_t i = 0; i < count; ++i) here.job_rank(call, context, pes[i]);
   if (count > 0) here.complete(context);
@@ -63,9 +67,13 @@ int ctx_get_team(const char* call, shmem_ctx_t ctx, shmem_team_t* team) {
 
 void ctx_session_start(const char* call, shmem_ctx_t ctx, long, const shmem_ctx_session_config_t*,
                        long) {
-  world(call).context_of(call, ctx);
+  World& here = world(call);
+  if (ctx != SHMEM_CTX_INVALID) here.context_of(call, ctx);
 }
 
-void ctx_session_stop(const char* call, shmem_ctx_t ctx) { world(call).context_of(call, ctx); }
+void ctx_session_stop(const char* call, shmem_ctx_t ctx) {
+  World& here = world(call);
+  if (ctx != SHMEM_CTX_INVALID) here.context_of(call, ctx);
+}
 
 }  // namespace stripline::shmem

@@ -1,4 +1,4 @@
-// Order and completion of what a context has started.
+// Order and completion of what a context has started. Nothing is done for SHMEM_CTX_INVALID.
 #pragma once
 
 #include <cstddef>

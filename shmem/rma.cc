@@ -12,9 +12,6 @@
 namespace stripline::shmem {
 namespace {
 
-// The largest get of single values: what is read ahead, and what programs poll.
-constexpr size_t kMostValueBytes = 64;
-
 const std::byte* bytes_at(const void* memory) { return static_cast<const std::byte*>(memory); }
 std::byte* bytes_at(void* memory) { return static_cast<std::byte*>(memory); }
 
@@ -53,6 +50,11 @@ struct Strided {
   size_t count = 0;
 };
 
+void note_strided_read(World& world, const Place& place, const Strided& strided) {
+  world.note_read(place, strided.count == 1 ? strided.local : nullptr,
+                  strided.count * strided.block_bytes);
+}
+
 void transfer(const char* call, shmem_ctx_t ctx, const Strided& strided, bool is_put, int pe) {
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
@@ -69,6 +71,7 @@ void transfer(const char* call, shmem_ctx_t ctx, const Strided& strided, bool is
       there += strided.symmetric_side.stride_bytes;
       local += strided.local_side.stride_bytes;
     }
+    if (!is_put) note_strided_read(here, place, strided);
     return;
   }
   here.check_local(call, strided.local + strided.local_side.first, strided.local_side.bytes);
@@ -98,11 +101,12 @@ void transfer(const char* call, shmem_ctx_t ctx, const Strided& strided, bool is
       context.pending.store(true, std::memory_order_relaxed);
       const future moved = start(VisDirection::put);
       moved.wait_source(site_of(call));
-      return here.keep(context, moved);
+      return here.keep(context, place.pe, moved);
     }
     got = start(VisDirection::get);
   }
   here.await(call, got);
+  note_strided_read(here, place, strided);
 }
 
 // A put that its context completes: its source stays until then, or is copied by the combiner. With
@@ -153,7 +157,7 @@ void put_away(const char* call, World& world, CommContext& context, const Place&
       context.pending.store(true, std::memory_order_relaxed);
       const future copied =
           world.context().rput_buffered(bytes_at(source), place.global(), bytes, site_of(call));
-      return world.keep(context, copied);
+      return world.keep(context, place.pe, copied);
     }
     if (world.uses_bulk()) {
       context.pending.store(true, std::memory_order_relaxed);
@@ -173,14 +177,12 @@ void get_away(const char* call, World& world, CommContext& context, const Place&
     return context.queue->get_now(bytes_at(dest), place.pe, place.offset, bytes);
   }
   world.complete_written(place, bytes);
-  if (context.coalesces && world.reads_ahead() && bytes <= kMostValueBytes &&
+  if (context.coalesces && world.reads_ahead() && bytes <= World::kMostValueBytes &&
       world.segment_of(place.pe) == nullptr) {
     return detail::read_fine_now(world.context(), place.global(), bytes_at(dest), bytes,
                                  site_of(call));
   }
-  if (world.uses_bulk() && bytes <= kMostValueBytes) {
-    if (world.reads_again(place)) world.learn();  // it may have changed
-  } else if (world.uses_bulk()) {
+  if (world.uses_bulk() && bytes > World::kMostValueBytes) {
     world.send_held();
     return detail::bulk_get(world.context(), bytes_at(dest), place.global(), bytes, site_of(call));
   }
@@ -233,6 +235,7 @@ void get(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size
   } else {
     get_away(call, here, context, place, dest, bytes);
   }
+  here.note_read(place, dest, bytes);
 }
 
 void get_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size_t bytes,

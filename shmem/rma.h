@@ -79,6 +79,7 @@ T g(const char* call, shmem_ctx_t ctx, const T* source, int pe) {
   } else {
     get_away(call, here, context, place, &value, sizeof(T));
   }
+  here.note_read(place, &value, sizeof(T));
   return value;
 }
 

@@ -47,7 +47,7 @@ void start(const char* call, shmem_ctx_t ctx, void* dest, const void* source, si
       here.send_held();
       moved.wait_source(site_of(call));
     }
-    return here.keep(context, moved);
+    return here.keep(context, place.pe, moved);
   }
   // The network's signals store a value; one that is to be added follows the data when they have
   // arrived.
@@ -86,8 +86,7 @@ uint64_t signal_fetch(const char* call, const uint64_t* signal) {
 }
 
 uint64_t signal_wait_until(const char* call, uint64_t* signal, int comparison, uint64_t value) {
-  wait_until(call, signal, comparison, value);
-  return value_now(signal);
+  return await_value(call, signal, comparison, value);
 }
 
 }  // namespace stripline::shmem

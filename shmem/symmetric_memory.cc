@@ -31,6 +31,9 @@ uint64_t offset_of(const char* call, World& world, const void* block) {
   return offset;
 }
 
+// PEs that asked for different sizes would have all blocks after this one at different offsets.
+std::string size_text(size_t bytes) { return std::to_string(bytes) + " bytes"; }
+
 void* allocate_at(const char* call, size_t bytes, size_t alignment, bool zeroed) {
   World& here = world(call);
   if (bytes == 0) return nullptr;
@@ -40,7 +43,7 @@ void* allocate_at(const char* call, size_t bytes, size_t alignment, bool zeroed)
     block = address_of(here, here.heap().allocate(bytes, alignment));
   }
   if (zeroed && block != nullptr) std::memset(block, 0, bytes);
-  barrier_all(call);
+  barrier_all(call, size_text(bytes).c_str());
   return block;
 }
 
@@ -81,7 +84,7 @@ void* reallocate(const char* call, void* block, size_t bytes) {
   }
   World& here = world(call);
   const uint64_t offset = offset_of(call, here, block);
-  barrier_all(call);
+  barrier_all(call, size_text(bytes).c_str());
   std::byte* moved = static_cast<std::byte*>(block);
   {
     const Turn turn(here);

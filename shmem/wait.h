@@ -21,8 +21,7 @@ T value_now(const T* variable) {
 void check_comparison(const char* call, int comparison);
 
 template <typename T>
-bool holds(const T* variable, int comparison, T value) {
-  const T now = value_now(variable);
+bool compares(T now, int comparison, T value) {
   switch (comparison) {
     case SHMEM_CMP_EQ:
       return now == value;
@@ -37,6 +36,11 @@ bool holds(const T* variable, int comparison, T value) {
     default:
       return now <= value;
   }
+}
+
+template <typename T>
+bool holds(const T* variable, int comparison, T value) {
+  return compares(value_now(variable), comparison, value);
 }
 
 /// What variables are compared with: all with one value, or each with its own.
@@ -64,11 +68,22 @@ inline bool includes_any(const int* status, size_t count) {
   return false;
 }
 
+/// Where this thread begins to look for one variable of several: behind the one that it found last,
+/// if it was one of these, else anywhere. So all for which the comparison holds are found in the
+/// end, by calls that ask again and again, about other variables in between, too.
+size_t begin_of_search(const void* variables, size_t count);
+void note_found(const void* variables, size_t index);
+
 template <typename T, typename Values>
 size_t find_one(const T* variables, size_t count, const int* status, int comparison,
                 const Values& values) {
-  for (size_t i = 0; i < count; ++i) {
-    if (is_included(status, i) && holds(variables + i, comparison, T{values[i]})) return i;
+  if (count == 0) return kNone;
+  size_t i = begin_of_search(variables, count);
+  for (size_t looked_at = 0; looked_at < count; ++looked_at, i = i + 1 < count ? i + 1 : 0) {
+    if (is_included(status, i) && holds(variables + i, comparison, T{values[i]})) {
+      note_found(variables, i);
+      return i;
+    }
   }
   return kNone;
 }
@@ -96,13 +111,26 @@ size_t find_some(const T* variables, size_t count, size_t* indices, const int* s
 
 // --- waiting -------------------------------------------------------------------------------------
 
+/// Returns what the comparison held for: the variable may have changed again since.
 template <typename T>
-void wait_until(const char* call, T* variable, int comparison, T value) {
+T await_value(const char* call, const T* variable, int comparison, T value) {
   World& here = world(call);
   check_comparison(call, comparison);
   here.look_for_news();
-  if (holds(variable, comparison, value)) return;
-  here.wait(call, [=] { return holds(variable, comparison, value); });
+  T seen = value_now(variable);
+  if (compares(seen, comparison, value)) return seen;
+  here.wait(call, [&] {
+    const T now = value_now(variable);
+    if (!compares(now, comparison, value)) return false;
+    seen = now;
+    return true;
+  });
+  return seen;
+}
+
+template <typename T>
+void wait_until(const char* call, T* variable, int comparison, T value) {
+  await_value(call, variable, comparison, value);
 }
 
 template <typename T, typename Values>

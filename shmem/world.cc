@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <thread>
 #include <utility>
@@ -45,6 +46,7 @@ World::World(std::unique_ptr<Context> context, int thread_level)
       none_(observed_ ? pes_ : 0, nullptr),
       reach_(observed_ ? none_.data() : state().memory.reachable()),
       default_context_(world_team_, needs_progress_ ? pes_ : 0),
+      written_(pes_),
       active_sets_(std::make_unique<ActiveSets>(*this)),
       atomics_(std::make_unique<Atomics>(*this)) {
   if (observed_) watch_calls();
@@ -65,6 +67,17 @@ void World::coalesce(CommContext& context) {
   note_callers();
   reads_.emplace(*context_, FineOptions{.buffer_bytes = kReadAheadBytes, .across_barriers = true},
                  CallSite{"shmem_init", 0});
+}
+
+void World::learn_of_change(const Place& place, const void* found, size_t bytes) {
+  uint64_t word = 0;
+  // Where gets of single values are not read ahead, there is little to give up.
+  const bool compared = reads_ && found != nullptr && bytes <= sizeof word;
+  if (compared) std::memcpy(&word, found, bytes);
+  const global_ptr<std::byte> read = place.global();
+  const bool again = std::exchange(last_read_, read) == read;
+  const uint64_t before = std::exchange(last_found_, word);
+  if (again && (!compared || before != word)) learn();
 }
 
 void World::set_heap(std::byte* begin, size_t bytes, size_t alignment) {
@@ -286,15 +299,16 @@ void World::give_back_of_thread(const long* lock) {
   locks_of_threads_.erase(lock);
 }
 
-void World::keep(CommContext& context, const future& operation) {
+void World::keep(CommContext& context, rank_t pe, const future& operation) {
   // The public calls of an observed job are completed together.
   if (observed_ || operation.ticket().context == nullptr) return;
   if (context.started.size() >= context.most_started) {
-    std::erase_if(context.started,
-                  [](const future& one) { return detail::FutureState::settled(one); });
+    std::erase_if(context.started, [](const CommContext::Started& one) {
+      return detail::FutureState::settled(one.operation);
+    });
     context.most_started = std::max(context.most_started, 2 * context.started.size());
   }
-  context.started.push_back(operation);
+  context.started.push_back({pe, operation});
 }
 
 void World::complete(CommContext& context) {
@@ -318,7 +332,7 @@ void World::complete(CommContext& context) {
       if (observed_) operations.complete_puts();
       operations.fence(context.implicit);
       operations.messages().ask();
-      for (const future& one : context.started) one.wait(site_of("shmem_quiet"));
+      for (const auto& one : context.started) one.operation.wait(site_of("shmem_quiet"));
       context.started.clear();
       context.pending.store(false, std::memory_order_release);
     }
@@ -339,14 +353,39 @@ bool World::try_complete(CommContext& context) {
   operations.begin("shmem_quiet");
   operations.messages().ask();
   const bool fenced = operations.try_fence(context.implicit);
-  std::vector<future>& started = context.started;
-  while (!started.empty() && detail::FutureState::settled(started.back())) started.pop_back();
+  auto& started = context.started;
+  while (!started.empty() && detail::FutureState::settled(started.back().operation)) {
+    started.pop_back();
+  }
   if (fenced && started.empty()) {
     context.pending.store(false, std::memory_order_release);
     return true;
   }
   operations.messages().progress();
   return false;
+}
+
+// Completes what all contexts have started to one PE, in a program of which one thread calls. It
+// synchronises no other PE: what was read ahead stays, except where this PE has written.
+void World::complete_written_to(rank_t pe) {
+  if (observed_) return complete_all();
+  const auto complete_of = [this, pe](CommContext& context) {
+    if (!context.pending.load(std::memory_order_relaxed)) return;
+    const auto inside = state().exclusive();
+    rma::Operations& operations = state().operations;
+    operations.begin("shmem_quiet");
+    if (bulk_) operations.before_message();  // puts that regions hold back
+    operations.fence(context.implicit, pe);
+    operations.messages().ask();
+    std::erase_if(context.started, [pe](const CommContext::Started& one) {
+      if (one.pe != pe) return false;
+      one.operation.wait(site_of("shmem_quiet"));
+      return true;
+    });
+  };
+  complete_of(default_context_);
+  for (const auto& context : contexts_) complete_of(*context);
+  written_.clear(pe);
 }
 
 void World::complete_all() {

@@ -28,11 +28,11 @@
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/implicit_operations.h"
 #include "runtime/rma/injection_queue.h"
-#include "runtime/rma/keepers.h"
 #include "shmem/addresses.h"
 #include "shmem/call_sites.h"
 #include "shmem/heap.h"
 #include "shmem/interface.h"
+#include "shmem/written_ranges.h"
 
 namespace stripline::shmem {
 
@@ -65,8 +65,12 @@ struct CommContext {
   /// done by loads and stores. Set before an operation is started, cleared when all are complete.
   std::atomic<bool> pending{false};
   rma::ImplicitOperations implicit;  ///< puts and gets of which no one keeps a future
-  std::vector<future> started;       ///< the others; some may be complete
-  size_t most_started = 256;         ///< before those that are complete are dropped
+  struct Started {
+    rank_t pe = 0;
+    future operation;
+  };
+  std::vector<Started> started;  ///< the others; some may be complete
+  size_t most_started = 256;     ///< before those that are complete are dropped
   /// What this context alone hands to the network. Null: all goes by the PE's.
   std::unique_ptr<rma::InjectionQueue> queue;
   /// Gets of single values may be read ahead.
@@ -133,6 +137,7 @@ class World {
       if (!observed_) found.here = static_cast<std::byte*>(const_cast<void*>(address));
     } else if (std::byte* const base = reach_[found.pe]; base != nullptr) {
       found.here = base + found.offset;
+      if (reads) look_around(address);
     }
     return found;
   }
@@ -204,17 +209,20 @@ class World {
   /// it is started. The first with a Turn, the second without.
   void note_written(const Place& place, size_t bytes) {
     if (orders_own_) [[unlikely]]
-      written_.add(pes_, place.pe, place.offset, place.offset + bytes);
+      written_.add(place.pe, place.offset, place.offset + bytes);
   }
   void complete_written(const Place& place, size_t bytes) {
     if (written_.overlap(place.pe, place.offset, place.offset + bytes)) [[unlikely]]
-      complete_all();
+      complete_written_to(place.pe);
   }
-  /// True if this was asked about the same place the last time: the program may wait for a value
-  /// there to change.
-  bool reads_again(const Place& place) {
-    const global_ptr<std::byte> read = place.global();
-    return std::exchange(last_read_, read) == read;
+  /// The largest get of single values: what is read ahead, and what programs poll.
+  static constexpr size_t kMostValueBytes = 64;
+  /// To be called with what a get has found at a place, by a load or over the network; null: it is
+  /// not compared. A program that reads the same value once more waits for it to change: when it
+  /// has, what was read ahead may be older.
+  void note_read(const Place& place, const void* found, size_t bytes) {
+    if ((reads_ || bulk_) && bytes <= kMostValueBytes) [[unlikely]]
+      learn_of_change(place, found, bytes);
   }
   /// This PE knows from now on what others have done: what was read ahead may be older.
   void learn() {
@@ -235,9 +243,10 @@ class World {
   void progress();
   /// The same for others only.
   void serve();
-  /// To be called by what only reads memory of this PE: a program may do that in a loop until an
-  /// operation has changed it. Makes progress now and then, the more often where the same address
-  /// is read again, unless all PEs reach all memory by loads and stores.
+  /// To be called by what only loads, from memory of this PE or of another one in reach: a program
+  /// may do that in a loop until an operation has changed it. Makes progress now and then, the more
+  /// often where the same address is read again, unless all PEs reach all memory by loads and
+  /// stores.
   void look_around(const void* address = nullptr) {
     if (!needs_progress_) [[likely]]
       return;
@@ -245,7 +254,8 @@ class World {
     constexpr uint32_t kElsewhere = 64;
     const bool again = looked_at_.load(std::memory_order_relaxed) == address;
     looked_at_.store(address, std::memory_order_relaxed);
-    const uint32_t looks = looks_.fetch_add(1, std::memory_order_relaxed);
+    const uint32_t looks = looks_.load(std::memory_order_relaxed);
+    looks_.store(looks + 1, std::memory_order_relaxed);  // another thread's may be lost
     if (looks % (again ? kEvery : kElsewhere) == 0) again ? progress() : serve();
   }
   /// The same for waits and tests, by which the PE learns what others have done.
@@ -264,8 +274,8 @@ class World {
   bool take_for_thread(const long* lock);
   void give_back_of_thread(const long* lock);
 
-  /// Remembers an operation that the context has started, for complete(). With a Turn.
-  void keep(CommContext& context, const future& operation);
+  /// Remembers an operation on a PE that the context has started, for complete(). With a Turn.
+  void keep(CommContext& context, rank_t pe, const future& operation);
   /// Completes what was started by this context, or by any. Without a Turn.
   void complete(CommContext& context);
   void complete_all();
@@ -275,6 +285,8 @@ class World {
  private:
   rank_t job_rank_of_team(const char* call, const Team& team, int pe) const;
   CommContext& other_context(const char* call, shmem_ctx_t handle);
+  void learn_of_change(const Place& place, const void* found, size_t bytes);
+  void complete_written_to(rank_t pe);
   bool try_complete(CommContext& context);
   std::unique_ptr<rma::InjectionQueue> open_queue();
   [[noreturn]] void fail_address(const char* call, const void* address, size_t bytes) const;
@@ -305,7 +317,8 @@ class World {
   bool said_shared_ = false;  // that contexts have no queues
   bool orders_own_ = false;
   global_ptr<std::byte> last_read_;
-  rma::RankBounds written_;           // by this PE, and not known to be complete
+  uint64_t last_found_ = 0;           // its first bytes
+  WrittenRanges written_;             // by this PE, and not known to be complete
   std::optional<fine_region> reads_;  // that are read ahead; around the rest of the program
   std::unique_ptr<ActiveSets> active_sets_;
   std::unique_ptr<Atomics> atomics_;

@@ -3,6 +3,7 @@
 #include "suites/registry.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <utility>
@@ -11,7 +12,10 @@
 
 #include "base/shell_words.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/fit/held_out_plans.h"
 #include "optimizer/plan/ask.h"
+#include "optimizer/plan/gather_mechanism.h"
+#include "optimizer/plan/update_mechanism.h"
 #include "optimizer/report/questions.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/program_trace.h"
@@ -312,29 +316,36 @@ Asked asked_by(const std::string& command) {
   return asked;
 }
 
-// The planner was asked, and nothing but its plan was carried out.
-bool is_planned(const decide::Choice& choice) {
+// What is carried out is not what the planner says, or was carried out before it was asked.
+bool is_unexplained(const decide::Choice& choice) {
   using plan::Reason;
   const auto others = {Reason::forced, Reason::own_memory, Reason::tied, Reason::guarded};
-  return !choice.unplanned && std::ranges::find(others, choice.reason) == others.end();
+  return choice.unplanned || std::ranges::find(others, choice.reason) != others.end();
+}
+
+// Small problems of kernels, and one whose stages are those of a sweep.
+std::vector<Point> kernels_to_explain() {
+  std::vector<Point> points = small_points(4);
+  std::erase_if(points,
+                [](const Point& point) { return !point.experiment.starts_with("kernel."); });
+  points.push_back({"kernel.nas_sp", "tuned", {}});
+  return points;
 }
 
 // Runs all kernels, and asks for each decision that the trace of rank 0 shows after a point by the
-// command that it shows: other variants of a kernel decide at the same places. Returns the kinds of
-// decisions.
-std::set<std::string> explain_kernels(const model::TunedModel* model, const std::string& path) {
+// command that it shows: other variants of a kernel decide at the same places. What no command
+// explains is not the planner's. Returns the kinds of decisions.
+std::set<std::string> explain_kernels(const model::TunedModel* model, const std::string& path,
+                                      bool guard) {
   std::set<std::string> kinds;
   std::set<std::pair<std::string, std::string>> asked_before;
   const auto ask = [&](const decide::Trace::Row& row) {
-    if (!is_planned(row.choice)) return;
-    if (!asked_before.emplace(row.command, row.choice.text).second) return;
-    // What readers pass on to each other their owner has decided on.
-    if (row.command.empty()) {
-      EXPECT_EQ(row.what, "gather") << row.choice.text;
-      return;
-    }
-    SCOPED_TRACE(row.what + ": " + row.command);
-    const Asked asked = asked_by(row.command);
+    const std::string command(row.shown_command());
+    if (!asked_before.emplace(command, row.choice.text).second) return;
+    SCOPED_TRACE(row.what + ": " + row.choice.text + ": " + command);
+    EXPECT_EQ(command.empty(), row.is_demoted() || is_unexplained(row.choice));
+    if (command.empty()) return;
+    const Asked asked = asked_by(command);
     kinds.insert(asked.kind);
     const auto answer =
         reports::explain_decision(asked.of_model ? model : nullptr, asked.kind, asked.question);
@@ -344,8 +355,7 @@ std::set<std::string> explain_kernels(const model::TunedModel* model, const std:
   on_ranks(
       4, "emulated:power5-lapi,compute=none", "virtual",
       [&](Session& session) {
-        for (const Point& point : small_points(4)) {
-          if (!point.experiment.starts_with("kernel.")) continue;
+        for (const Point& point : kernels_to_explain()) {
           // Decisions wait for what is measured. A NAS kernel comes to each place many times in one
           // repetition.
           const uint32_t reps = point.experiment.starts_with(experiment::kNasPrefix) ? 1U : 4U;
@@ -358,9 +368,9 @@ std::set<std::string> explain_kernels(const model::TunedModel* model, const std:
         }
       },
       path,
-      [](Options& options) {
+      [guard](Options& options) {
         options.trace = "sites";
-        options.guard = false;  // which would carry out others to compare
+        options.guard = guard;
       });
   return kinds;
 }
@@ -369,20 +379,116 @@ TEST(EveryKernel, IsExplainedByTheCommandsOfItsTrace) {
   const SmallModel file("emulated:power5-lapi,compute=none");
   const auto model = model::load_model(file.path());
   ASSERT_TRUE(model.ok()) << model.error().message();
-  const std::set<std::string> kinds = explain_kernels(&*model, file.path());
+  const std::set<std::string> kinds = explain_kernels(&*model, file.path(), false);
   // Indexed loops of these lengths tie with their baseline.
-  for (const char* kind : {"loop", "nest", "call", "gather", "product", "update", "bulk", "fine"}) {
+  for (const char* kind :
+       {"loop", "nest", "call", "sweep", "gather", "product", "update", "bulk", "fine"}) {
     EXPECT_TRUE(kinds.contains(kind)) << kind;
   }
 }
 
+// The guard carries out others to compare, and keeps what is faster.
+TEST(EveryKernel, IsExplainedWhereTheGuardKeepsThePlan) {
+  const SmallModel file("emulated:power5-lapi,compute=none");
+  const auto model = model::load_model(file.path());
+  ASSERT_TRUE(model.ok()) << model.error().message();
+  EXPECT_FALSE(explain_kernels(&*model, file.path(), true).empty());
+}
+
 TEST(EveryKernel, IsExplainedWithoutAModel) {
-  const std::set<std::string> kinds = explain_kernels(nullptr, "");
+  const std::set<std::string> kinds = explain_kernels(nullptr, "", false);
   // Without a model, updates are timed by each method first.
   for (const char* kind :
        {"loop", "nest", "call", "gather", "indirect", "product", "bulk", "fine"}) {
     EXPECT_TRUE(kinds.contains(kind)) << kind;
   }
+}
+
+// Options of a request that depend on settings of a run, which a model does not know, or on what
+// the network was measured to have.
+constexpr std::array<std::string_view, 5> kOfRuns = {"--most-hops", "--message", "--buffer",
+                                                     "--uses", "--provider-atomics"};
+
+// What a run asked by its command is what the gate asks. Numbers that a run counts are random: they
+// are compared within a factor of two.
+template <plan::Mechanism M>
+void expect_alike(const typename M::Request& of_gate, const reports::Question& of_run) {
+  const typename M::Request usual;
+  for (const auto& field : M::fields()) {
+    const std::string_view option = field.text.option;
+    SCOPED_TRACE(option);
+    if (std::ranges::find(kOfRuns, option) != kOfRuns.end()) continue;
+    const auto asked = of_run.find(std::string(option.substr(2)));
+    const plan::FieldValue expected = field.get(of_gate);
+    if (const auto* const flag = std::get_if<bool>(&expected)) {
+      EXPECT_EQ(asked != of_run.end(), *flag);
+    } else if (const auto* const number = std::get_if<uint64_t>(&expected)) {
+      const uint64_t seen =
+          asked == of_run.end() ? std::get<uint64_t>(field.get(usual)) : std::stoull(asked->second);
+      EXPECT_LE(seen, 2 * *number);
+      EXPECT_LE(*number, 2 * seen);
+    }
+  }
+}
+
+// The command that the trace of rank 0 shows of a kind after a point.
+std::string command_of(const Point& point, std::string_view kind, const std::string& model) {
+  std::string command;
+  on_ranks(
+      4, "emulated:power5-lapi,compute=none", "virtual",
+      [&](Session& session) {
+        const auto ran = run_point(session, point, {.min_reps = 4, .max_reps = 4});
+        EXPECT_TRUE(ran.ok()) << ran.error().message();
+        Context& context = session.context();
+        if (context.rank_me() != 0) return;
+        const std::string begin = "stripline explain " + std::string(kind) + " ";
+        context.state().job.observers().trace()->choices().for_each(
+            [&](const decide::Trace::Row& row) {
+              if (row.command.starts_with(begin)) command = row.command;
+            });
+      },
+      model,
+      [](Options& options) {
+        options.trace = "sites";
+        options.debug = false;
+        options.guard = false;  // which would carry out others to compare
+      });
+  return command;
+}
+
+TEST(HeldOut, TheGateAsksAboutUpdatesAsRunsDo) {
+  const SmallModel file("emulated:power5-lapi,compute=none");
+  const Point point{"kernel.histogram",
+                    "tuned",
+                    {{"updates", int64_t{3000}},
+                     {"bins_per_rank", int64_t{5000}},
+                     {"keys", std::string("uniform")},
+                     {"mode", std::string("accumulate")}}};
+  const std::string command = command_of(point, "update", file.path());
+  ASSERT_FALSE(command.empty());
+  SCOPED_TRACE(command);
+  const experiment::HeldOutProblem problem{experiment::HeldOutKind::update, {point}};
+  expect_alike<plan::UpdateMechanism>(fit::update_request(problem, {}, 4),
+                                      asked_by(command).question);
+}
+
+TEST(HeldOut, TheGateAsksAboutGathersAsRunsDo) {
+  const SmallModel file("emulated:power5-lapi,compute=none");
+  const auto model = model::load_model(file.path());
+  ASSERT_TRUE(model.ok()) << model.error().message();
+  const Point point{"kernel.spmv",
+                    "tuned",
+                    {{"matrix", std::string("random")},
+                     {"rows", int64_t{4 * 1000}},
+                     {"entries", int64_t{3}},
+                     {"iterations", int64_t{2}},
+                     {"inspection", std::string("before")}}};
+  const std::string command = command_of(point, "gather", file.path());
+  ASSERT_FALSE(command.empty());
+  SCOPED_TRACE(command);
+  const experiment::HeldOutProblem problem{experiment::HeldOutKind::gather, {point}};
+  expect_alike<plan::GatherMechanism>(fit::gather_request(problem, model->fingerprint, 4),
+                                      asked_by(command).question);
 }
 
 // One that exceeds the segments.

@@ -1,4 +1,4 @@
-// What people call a campaign: seen by all, changed by those who may start one.
+// What people call a campaign: seen by all, changed by those who may change it.
 import { post } from "./api";
 import { Badge } from "./here";
 import { labelsFrom } from "./campaign_list";

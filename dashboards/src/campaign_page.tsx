@@ -1,5 +1,5 @@
 // One campaign, live: its progress, its points so far, its events.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useContext, useEffect, useMemo, useState } from "preact/hooks";
 import { get, post } from "./api";
 import { tooWide } from "./attention";
 import { Labels } from "./campaign_labels";
@@ -11,12 +11,13 @@ import { Figure } from "./figure";
 import { followCampaign } from "./follow";
 import { Facts, Progress, State } from "./here";
 import { report } from "./report";
+import { mayAct, notTheirs } from "./roles";
 import { format } from "./route";
 import { shrinking } from "./scale";
 import { Timeline } from "./timeline";
 import type { Campaign, CampaignEvent } from "./types";
 import { ago, count, doneShare, duration, half, percent, short } from "./units";
-import { Action } from "./who";
+import { Action, Denied, Who } from "./who";
 
 const over = (campaign: Campaign) => ["SUCCEEDED", "FAILED", "CANCELLED"].includes(campaign.state);
 const kMostEvents = 500;
@@ -104,8 +105,10 @@ export function CampaignPage({ name, query }: { name: string; query: Record<stri
   const newest = events[events.length - 1]?.campaign;
   const done = newest !== undefined && over(newest);
   const campaign = useData(`campaigns/${name}`, (signal) => get<Campaign>(`campaigns/${name}`, signal), done ? 0 : 5);
+  const who = useContext(Who);
+  const denied = campaign.data ? notTheirs(who, campaign.data) : "";
   return (
-    <>
+    <Denied.Provider value={denied}>
       <h1>Campaign {name} {newest && <State of={newest.state} />} {live && !done && <span class="live" role="status">live</span>}</h1>
       {campaign.data && !over(campaign.data) && !done && (
         <div class="actions">
@@ -139,6 +142,7 @@ export function CampaignPage({ name, query }: { name: string; query: Record<stri
         <p class="quiet"><a href={`#/compare/campaigns/${name}`}>Compare it</a> with another campaign; <a href={format({ path: ["campaigns", "estimate"], query: queryOf(campaign.data.spec) })}>estimate</a> a similar one.</p>
       )}
       {campaign.data && !report && <Labels of={campaign.data} done={campaign.again} />}
+      {denied !== "" && !report && mayAct(who.role, "OPERATOR") && <p class="quiet">{denied}</p>}
       <Show of={campaign} what="The campaign">{(one) => <Head of={newest && newest.update_time >= one.update_time ? newest : one} />}</Show>
       <CampaignPoints campaign={name} over={done || (campaign.data !== undefined && over(campaign.data))} query={query} />
       <Width events={events} enough={newest?.spec.width ?? 0} />
@@ -151,6 +155,6 @@ export function CampaignPage({ name, query }: { name: string; query: Record<stri
           </ol>
         )}
       </section>
-    </>
+    </Denied.Provider>
   );
 }

@@ -2,7 +2,8 @@
 import { activities, activityOf, activityText } from "./activity";
 import { getAll, post } from "./api";
 import { Empty, Show, useData } from "./data";
-import { Badge, choose, Choice, Facts, Sorted, State, type Column } from "./here";
+import { FleetHistory } from "./fleet_history";
+import { Badge, choose, Choice, Contents, Facts, Sorted, State, type Column } from "./here";
 import type { Node } from "./types";
 import { ago, bytes, count, short } from "./units";
 import { nameOf } from "./version_name";
@@ -26,6 +27,9 @@ const columns: Column<Node>[] = [
   { name: "agent", key: (node) => node.agent_version, cell: (node) => node.agent_version },
   { name: "last heard", key: (node) => -Date.parse(node.last_seen_time), cell: (node) => ago(node.last_seen_time, Date.now()), right: true },
 ];
+
+// More rows than these push what is below them out of sight.
+const kFew = 8;
 
 const why = { label: "Why", hint: "e.g. a new NIC" };
 
@@ -55,7 +59,7 @@ function Detail({ node, again }: { node: Node; again: () => void }) {
 
 export function FleetPage({ query }: { query: Record<string, string> }) {
   const nodes = useData("nodes", (signal) => getAll<Node>("nodes", "nodes", signal), 5);
-  const { q = "", state = "", node = "" } = query;
+  const { q = "", state = "", node = "", hours = "" } = query;
   return (
     <>
       <h1>Fleet</h1>
@@ -72,9 +76,11 @@ export function FleetPage({ query }: { query: Record<string, string> }) {
                 <label class="choice"><span>Find</span><input type="search" value={q} placeholder="name, processor, fabric" onInput={(event) => choose({ q: event.currentTarget.value })} /></label>
                 <Choice label="State" name="state" value={state} options={[["", "all"], ...activities.map((one): [string, string] => [one, `${one.toLowerCase()} (${number(one)})`]), ["quarantined", `quarantined (${number("quarantined")})`], ["held", `held (${number("held")})`]]} />
               </div>
+              {shown.length > kFew && <Contents of={[["history", "what ran where"]]} />}
               {detail && <Detail key={detail.name} node={detail} again={nodes.again} />}
               {shown.length === 0 ? <Empty>No node matches. <button type="button" onClick={() => choose({ q: "", state: "" })}>Show all</button></Empty>
                 : <Sorted rows={shown} columns={columns} caption="Nodes" id={(one) => one.name} most={100} start="node" />}
+              {shown.length > 0 && <FleetHistory nodes={(detail ? [detail] : shown).map((one) => one.name)} all={!detail && shown.length === all.length} hours={hours} />}
             </>
           );
         }}

@@ -1,8 +1,8 @@
-// Following a campaign: by the stream that all tabs share, by one of this page's own where browsers have no shared
-// workers, or by what a report has with it.
+// Following a campaign: by the stream that all tabs share, by one of this page's own now and then where browsers have no
+// shared workers, or by what a report has with it.
 import { base, get, token } from "./api";
 import { report } from "./report";
-import { kRepeat_ms, openByFetch, StreamHub, type Follow, type News } from "./stream_hub";
+import { kRepeat_ms, openByFetch, openByTurns, StreamHub, type Follow, type News } from "./stream_hub";
 import type { CampaignEvent } from "./types";
 
 interface Link { follow: (follow: Follow, tell: (news: News) => void) => void; leave: (id: string) => void }
@@ -24,7 +24,7 @@ function byWorker(): Link {
 function shared(): Link {
   if (link) return link;
   if (typeof SharedWorker !== "undefined") return link = byWorker();
-  const hub = new StreamHub(openByFetch);
+  const hub = new StreamHub(openByTurns(openByFetch));
   return link = { follow: (follow, tell) => hub.follow(follow, tell), leave: (id) => hub.leave(id) };
 }
 

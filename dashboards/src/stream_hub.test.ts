@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { campaignOf, splitEvents, StreamHub, StreamRefused, type News, type Open, type ServerEvent } from "./stream_hub";
+import { campaignOf, openByTurns, splitEvents, StreamHub, StreamRefused, type News, type Open, type ServerEvent } from "./stream_hub";
 
 const event = (campaign: string, id: number): ServerEvent => ({ event: "campaign", id: String(id), data: JSON.stringify({ campaign: { name: `campaigns/${campaign}` } }) });
 const end = (campaign: string): ServerEvent => ({ event: "end", id: "", data: JSON.stringify(`campaigns/${campaign}`) });
@@ -162,4 +162,49 @@ test("more campaigns than a stream follows are refused with a reason", async () 
   await time.wait(80);
   assert.equal(opened[0].campaigns.split(",").length, 32);
   assert.match(heard[0].data, /close some/);
+});
+
+test("without a shared worker a connection is open for a moment now and then, and goes on where it was", async () => {
+  const { open, opened, live } = server();
+  const time = clock();
+  const heard: string[] = [];
+  let ended = false;
+  const stop = new AbortController();
+  void openByTurns(open, time)("http://h/api/v1/", "t", "c1:0,c2:3", stop.signal, (one) => heard.push(`${one.event} ${one.id}`)).then(() => { ended = true; });
+  await time.wait(0);
+  assert.deepEqual(opened.map((one) => one.campaigns), ["c1:0,c2:3"]);
+  await time.wait(2900);
+  opened[0].tell(event("c1", 5));
+  await time.wait(2900);
+  assert.equal(live().length, 1, "it still speaks");
+  await time.wait(200);
+  assert.equal(live().length, 0, "other tabs have their turns");
+  await time.wait(6000);
+  assert.deepEqual(opened.map((one) => one.campaigns), ["c1:0,c2:3", "c1:5,c2:3"]);
+  opened[1].tell(end("c1"));
+  await time.wait(3000);
+  await time.wait(6000);
+  assert.equal(opened[2].campaigns, "c2:3");
+  opened[2].tell(end("c2"));
+  opened[2].close();
+  await time.wait(0);
+  assert.ok(ended, "all have ended");
+  assert.deepEqual(heard, ["campaign 5", "end ", "end "]);
+});
+
+test("without a shared worker what the server refuses is passed on, and who leaves is not connected again", async () => {
+  const { open, opened } = server();
+  const time = clock();
+  let why: unknown;
+  const refused = openByTurns(open, time)("", "t", "c1:0", new AbortController().signal, () => {}).catch((error) => { why = error; });
+  opened[0].close(new StreamRefused(404, "there is no campaign c1", "c1"));
+  await refused;
+  assert.ok(why instanceof StreamRefused);
+  const stop = new AbortController();
+  const left = openByTurns(open, time)("", "t", "c1:0", stop.signal, () => {});
+  await time.wait(3000);
+  stop.abort();
+  await left;
+  await time.wait(60_000);
+  assert.equal(opened.length, 2);
 });

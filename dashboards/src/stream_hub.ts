@@ -60,6 +60,41 @@ export const openByFetch: Open = async (base, token, campaigns, signal, tell) =>
   }
 };
 
+// A connection that is not always open ends when it has been silent for this long, and is opened again later.
+const kSilence_ms = 3000;
+const kBetweenTurns_ms = 6000;
+
+/** For browsers without a worker that tabs share: each tab opens connections of its own, and a browser only six to a server. They take turns. */
+export const openByTurns = (open: Open, clock: Clock = realClock): Open => async (base, token, campaigns, signal, tell) => {
+  const cursors = new Map(campaigns.split(",").map((one) => one.split(":") as [string, string]));
+  while (!signal.aborted && cursors.size > 0) {
+    const turn = new AbortController();
+    const end = () => turn.abort();
+    signal.addEventListener("abort", end);
+    let cancel = clock.later(end, kSilence_ms);
+    try {
+      await open(base, token, [...cursors].map((one) => one.join(":")).join(), turn.signal, (event) => {
+        cancel();
+        cancel = clock.later(end, kSilence_ms);
+        if (event.event === "campaign") cursors.set(campaignOf(event), event.id);
+        if (event.event === "end") cursors.delete(campaignOf(event));
+        tell(event);
+      });
+    } catch (error) {
+      if (!turn.signal.aborted) throw error;
+    } finally {
+      cancel();
+      signal.removeEventListener("abort", end);
+    }
+    if (signal.aborted || cursors.size === 0) return;
+    await new Promise<void>((next) => {
+      const leave = () => { stop(); next(); };
+      const stop = clock.later(() => { signal.removeEventListener("abort", leave); next(); }, kBetweenTurns_ms);
+      signal.addEventListener("abort", leave);
+    });
+  }
+};
+
 interface Reader extends Follow { tell: (news: News) => void; heard_ms: number }
 
 /** A stream follows this many campaigns at most. */

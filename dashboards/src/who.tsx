@@ -1,11 +1,13 @@
 // The person who looks at the pages, and what they may do. The server decides; buttons that it would
-// refuse are not shown.
+// refuse for the role are not shown, and those that it would refuse for what they change are disabled.
 import { createContext } from "preact";
 import { useContext, useState } from "preact/hooks";
 import { mayAct, type Needed } from "./roles";
 
 export interface Identity { name: string; role: string }
 export const Who = createContext<Identity>({ name: "", role: "VIEWER" });
+/** Why the person may not change what the buttons are about, whatever the role; empty: they may. */
+export const Denied = createContext("");
 
 interface ActionProps {
   text: string;
@@ -21,10 +23,12 @@ interface ActionProps {
 /** A button for those who may act: it asks for confirmation first, and shows why an action failed. */
 export function Action({ text, question, role: needed = "OPERATOR", about, act, done }: ActionProps) {
   const { role } = useContext(Who);
+  const denied = useContext(Denied);
   const [asking, setAsking] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
   if (!mayAct(role, needed)) return null;
+  if (denied !== "") return <button type="button" class="acts" disabled title={denied}>{text}</button>;
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const said = String(new FormData(event.currentTarget as HTMLFormElement).get("about") ?? "").trim();

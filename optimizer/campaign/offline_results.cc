@@ -198,7 +198,21 @@ class ResultsReader {
                                get_whole(*end, "lost_runs", where, 0, kMostLostRuns));
     results_.lost_runs = static_cast<uint32_t>(lost);
     STRIPLINE_ASSIGN_OR_RETURN(results_.spent_s, get_seconds(*end, "spent_s", where));
-    return {};
+    return take_left_out(*end, where);
+  }
+
+  Status take_left_out(const Json& end, const std::string& where) {
+    auto left_out = experiment::left_out_of(end);
+    if (!left_out.ok()) return left_out.error().with_context(where);
+    results_.left_out = *std::move(left_out);
+    const auto& requirements = results_.plan.requirements;
+    for (const auto& [name, why] : results_.left_out) {
+      if (requirements.contains(name) && why.size() <= kMostTextBytes) continue;
+      return bad(where,
+                 "what is left out is not an experiment of the plan, or the reason too long");
+    }
+    if (results_.left_out.empty() || results_.left_out.size() < requirements.size()) return {};
+    return bad(where, "all experiments of the plan are left out");
   }
 
   static bool is_short_text(const Json& json) {
@@ -228,12 +242,11 @@ Result<std::string> results_text(const OfflineResults& results) {
       text));
   for (const OfflineRun& run : results.runs) STRIPLINE_RETURN_IF_ERROR(add_run(run, text));
   const std::string sha256 = sha256_hex(text);
-  STRIPLINE_RETURN_IF_ERROR(add_line({{"end",
-                                       {{"reason", to_string(results.reason)},
-                                        {"lost_runs", results.lost_runs},
-                                        {"spent_s", results.spent_s}}},
-                                      {"sha256", sha256}},
-                                     text));
+  Json end = {{"reason", to_string(results.reason)},
+              {"lost_runs", results.lost_runs},
+              {"spent_s", results.spent_s}};
+  if (!results.left_out.empty()) end[experiment::kLeftOutMember] = results.left_out;
+  STRIPLINE_RETURN_IF_ERROR(add_line({{"end", std::move(end)}, {"sha256", sha256}}, text));
   return text;
 }
 

@@ -14,6 +14,7 @@
 #include "optimizer/campaign/plan_bundle.h"
 #include "optimizer/campaign/point_table.h"
 #include "optimizer/experiment/experiment.h"
+#include "optimizer/experiment/point_order.h"
 
 namespace stripline::campaign {
 
@@ -44,6 +45,7 @@ struct OfflineResults {
   uint32_t lost_runs = 0;        ///< Attempts that came to nothing.
   double spent_s = 0;            ///< Time of running, that of lost runs included.
   StopReason reason = StopReason::cancelled;
+  experiment::LeftOut left_out;  ///< That later runs did not measure, and why.
 };
 
 /// Errors: invalid_argument for numbers that are not finite; resource_exhausted when it would be

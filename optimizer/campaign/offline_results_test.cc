@@ -43,6 +43,19 @@ TEST(OfflineResults, ReadsWhatIsWritten) {
   EXPECT_EQ(read->runs[2].batches[0][0].values, results.runs[2].batches[0][0].values);
   EXPECT_EQ(read->runs[0].facts, results.runs[0].facts);
   EXPECT_EQ(table_of(*read).points().size(), 5U);
+  EXPECT_TRUE(read->left_out.empty());
+}
+
+TEST(OfflineResults, SayWhatWasLeftOutAndWhy) {
+  OfflineResults results = small_results(1);
+  results.left_out = {{"micro.latency", "rank 1 died"}};
+  EXPECT_NE(refusal(results).find("all experiments of the plan"), std::string::npos);
+  results.plan.requirements["micro.issue"] = 1;
+  EXPECT_EQ(read_results(*results_text(results))->left_out, results.left_out);
+  results.left_out["micro.latency"].append(4096, '!');
+  EXPECT_NE(refusal(results).find("the reason too long"), std::string::npos);
+  results.left_out = {{"micro.load", "rank 1 died"}};
+  EXPECT_NE(refusal(results).find("not an experiment of the plan"), std::string::npos);
 }
 
 TEST(OfflineResults, AnyChangedByteIsNoticed) {

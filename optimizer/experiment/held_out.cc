@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<std::string_view, kHeldOutKinds> kKindNames = {
     "size",   "burst",  "call",     "window", "loop", "nest",
-    "update", "gather", "indirect", "fine",   "bulk"};
+    "update", "gather", "indirect", "fine",   "bulk", "shared"};
 
 // The order in which kinds take turns, twice, with other kinds in three turns: updates and
 // indexed loops, gathers and single reads, calls and blocking copies. Nests share none: there must
@@ -31,6 +31,9 @@ constexpr std::array kTurns = {
     HeldOutKind::burst,  HeldOutKind::nest,   HeldOutKind::size,  HeldOutKind::indirect,
     HeldOutKind::window, HeldOutKind::loop,   HeldOutKind::size,  HeldOutKind::burst,
     HeldOutKind::fine,   HeldOutKind::bulk};
+
+constexpr std::array<HeldOutKind, kIrregularKinds> kIrregular = {
+    HeldOutKind::shared, HeldOutKind::gather, HeldOutKind::indirect, HeldOutKind::update};
 
 // Tells these draws from other uses of a campaign's seed.
 constexpr uint64_t kPurpose = 0x4e1d007;
@@ -248,6 +251,18 @@ std::vector<Point> bulk_of(Draw& draw) {
           {kernels::kPhases.name, "plain", problem}};
 }
 
+// What competes for its cells first: that is what a replica is to be faster than.
+std::vector<Point> shared_of(Draw& draw) {
+  const Params problem = {{"distribution", text("uniform")},
+                          {"updates", whole(draw.size(1 << 10, 1 << 18))},
+                          {"buckets", whole(draw.size(64, 1 << 18))}};
+  std::vector<Point> points;
+  for (const char* strategy : {"atomic", "locked", "replicate"}) {
+    points.push_back({kernels::kSharedHistogram.name, strategy, problem});
+  }
+  return points;
+}
+
 std::vector<Point> points_of(HeldOutKind kind, Draw& draw, uint32_t ranks) {
   switch (kind) {
     case HeldOutKind::size:
@@ -272,6 +287,8 @@ std::vector<Point> points_of(HeldOutKind kind, Draw& draw, uint32_t ranks) {
       return fine_of(draw);
     case HeldOutKind::bulk:
       return bulk_of(draw);
+    case HeldOutKind::shared:
+      return shared_of(draw);
   }
   return {};
 }
@@ -298,10 +315,20 @@ std::string_view to_string(HeldOutKind kind) { return kKindNames[static_cast<siz
 
 HeldOutProblem draw_held_out(uint64_t seed, uint32_t ranks, size_t index) {
   HeldOutProblem problem;
-  problem.kind = kTurns[index % kTurns.size()];
+  problem.kind = index < kHeldOutInTurn ? kTurns[index % kTurns.size()]
+                                        : kIrregular[(index - kHeldOutInTurn) % kIrregular.size()];
   Draw draw(derive_seed(seed ^ kPurpose, index));
   problem.points = points_of(problem.kind, draw, ranks);
   return problem;
+}
+
+size_t held_out_at(size_t place) {
+  constexpr size_t kBlock = kIrregular.size() + kTurns.size();
+  const size_t round = place / kBlock;
+  const size_t of_round = place % kBlock;
+  if (round >= kHeldOutRounds) return place - kHeldOutRounds * kIrregular.size();
+  return of_round < kIrregular.size() ? kHeldOutInTurn + round * kIrregular.size() + of_round
+                                      : round * kTurns.size() + of_round - kIrregular.size();
 }
 
 std::string describe(const HeldOutProblem& problem) {
@@ -339,6 +366,9 @@ std::string describe(const HeldOutProblem& problem) {
       return kind + count_of(number(point, "copies")) + " times " +
              name(point, factor::kDirection) + " of " + count_of(number(point, factor::kBytes)) +
              " B, " + count_of(number(point, factor::kComputeUs)) + " us of computing";
+    case HeldOutKind::shared:
+      return kind + count_of(number(point, "updates")) + " of a rank, of " +
+             count_of(number(point, "buckets")) + " cells";
   }
   return kind;
 }

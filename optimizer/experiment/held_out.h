@@ -30,10 +30,11 @@ enum class HeldOutKind : uint8_t {
   update,
   gather,
   indirect,
-  fine,  ///< single reads of a region
-  bulk   ///< blocking copies of a phase
+  fine,   ///< single reads of a region
+  bulk,   ///< blocking copies of a phase
+  shared  ///< updates of cells that the ranks of a node share
 };
-inline constexpr size_t kHeldOutKinds = 11;
+inline constexpr size_t kHeldOutKinds = 12;
 std::string_view to_string(HeldOutKind kind);  ///< The enumerator's name.
 /// True if it is a decision.
 constexpr bool has_choice(HeldOutKind kind) { return kind >= HeldOutKind::call; }
@@ -45,12 +46,23 @@ struct HeldOutProblem {
   std::vector<Point> points;
 };
 
-/// The problem number `index` of a campaign with this seed and `ranks` ranks: kinds take turns, so
-/// that the first 36 hold some of all, twenty of them decisions.
+/// Problems by whose numbers kinds take turns, so that the first 36 hold some of all but shared
+/// updates, twenty of them decisions.
+inline constexpr size_t kHeldOutInTurn = 256;
+/// Behind them, a problem of each irregular kind (updates, gathers, indexed loops, shared updates)
+/// and one more, and one more.
+inline constexpr size_t kHeldOutRounds = 3;
+inline constexpr size_t kIrregularKinds = 4;
+/// No campaign measures a problem with this number or a higher one.
+inline constexpr size_t kMostHeldOut = kHeldOutInTurn + kHeldOutRounds * kIrregularKinds;
+
+/// The problem number `index` of a campaign with this seed and `ranks` ranks. What a number means
+/// stays: stored campaigns have only their seeds.
 HeldOutProblem draw_held_out(uint64_t seed, uint32_t ranks, size_t index);
 
-/// No campaign measures a problem with a higher number.
-inline constexpr size_t kMostHeldOut = 256;
+/// The number of the problem that is measured as the one at `place`, of kMostHeldOut: a round of
+/// irregular kinds goes before each 36 in turn, as there are rounds.
+size_t held_out_at(size_t place);
 
 /// "call: get 37 x 1,240 B, light": for people.
 std::string describe(const HeldOutProblem& problem);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <map>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -28,8 +29,29 @@ TEST(HeldOut, HoldsSomeOfEachKindSoon) {
     kinds.insert(kind);
     if (has_choice(kind)) ++decisions;
   }
-  EXPECT_EQ(kinds.size(), kHeldOutKinds);
+  EXPECT_EQ(kinds.size(), kHeldOutKinds - 1);  // no shared updates
   EXPECT_EQ(decisions, 20U);
+}
+
+// Also campaigns that have room for few problems judge all irregular kinds.
+TEST(HeldOut, MeasuresIrregularKindsFirstAndEachProblemOnce) {
+  const std::set<HeldOutKind> irregular = {HeldOutKind::update, HeldOutKind::gather,
+                                           HeldOutKind::indirect, HeldOutKind::shared};
+  std::set<HeldOutKind> first;
+  for (size_t place = 0; place < kIrregularKinds; ++place) {
+    first.insert(draw_held_out(1, 2, held_out_at(place)).kind);
+  }
+  EXPECT_EQ(first, irregular);
+  std::set<size_t> numbers;
+  std::map<HeldOutKind, size_t> soon;
+  for (size_t place = 0; place < kMostHeldOut; ++place) {
+    const size_t number = held_out_at(place);
+    EXPECT_LT(number, kMostHeldOut);
+    EXPECT_TRUE(numbers.insert(number).second) << number;
+    if (place < 3 * 40) ++soon[draw_held_out(1, 2, number).kind];
+  }
+  EXPECT_EQ(soon.size(), kHeldOutKinds);
+  for (const HeldOutKind kind : irregular) EXPECT_GE(soon[kind], 3U) << to_string(kind);
 }
 
 TEST(HeldOut, AlternativesAreMethodsForTheSame) {

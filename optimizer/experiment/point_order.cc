@@ -10,13 +10,13 @@ std::vector<Point> order_of_points(const Assignment& assignment) {
   return points;
 }
 
-Result<LeftOut> left_out_of(const Json& assignment) {
+Result<LeftOut> left_out_of(const Json& object) {
   LeftOut left_out;
-  if (!assignment.is_object()) return left_out;
-  const auto member = assignment.find(kLeftOutMember);
-  if (member == assignment.end()) return left_out;
+  if (!object.is_object()) return left_out;
+  const auto member = object.find(kLeftOutMember);
+  if (member == object.end()) return left_out;
   const Error wrong(ErrorCode::data_loss,
-                    "assignment.left_out: an object of experiments and reasons is expected");
+                    "left_out: an object of experiments and reasons is expected");
   if (!member->is_object()) return wrong;
   for (const auto& [experiment, why] : member->items()) {
     if (!why.is_string()) return wrong;

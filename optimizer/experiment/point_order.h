@@ -21,10 +21,10 @@ std::vector<Point> order_of_points(const Assignment& assignment);
 using LeftOut = std::map<std::string, std::string>;
 
 /// The member of an assignment's JSON form that names them. Programs that do not know it measure
-/// the points.
+/// the points. Results of campaigns have one of that name, too.
 inline constexpr const char* kLeftOutMember = "left_out";
 
-/// What this assignment leaves out; nothing without the member. Errors: data_loss.
-Result<LeftOut> left_out_of(const Json& assignment);
+/// What this object leaves out in a member of that name; nothing without one. Errors: data_loss.
+Result<LeftOut> left_out_of(const Json& object);
 
 }  // namespace stripline::experiment

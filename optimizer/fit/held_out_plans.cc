@@ -1,12 +1,14 @@
 #include "optimizer/fit/held_out_plans.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
 #include <tuple>
 
 #include "optimizer/experiment/catalogue.h"
+#include "optimizer/experiment/requirements.h"
 #include "optimizer/fit/vis_samples.h"
 #include "optimizer/model/paths.h"
 #include "optimizer/plan/bulk.h"
@@ -14,6 +16,7 @@
 #include "optimizer/plan/gather.h"
 #include "optimizer/plan/indirect.h"
 #include "optimizer/plan/nest.h"
+#include "optimizer/plan/shared_update.h"
 #include "optimizer/plan/strip.h"
 #include "optimizer/plan/update.h"
 #include "optimizer/plan/vis.h"
@@ -28,6 +31,7 @@ using experiment::HeldOutProblem;
 using experiment::Point;
 
 constexpr uint64_t kElementBytes = sizeof(double);  // of kernels
+constexpr uint64_t kCacheLineBytes = 64;
 
 uint64_t number(const Point& point, const char* name) {
   return static_cast<uint64_t>(experiment::number_param(point, name).value_or(0));
@@ -65,6 +69,13 @@ std::optional<size_t> fastest_but_first(std::span<const size_t> measured, const 
   return fastest(measured, [&](size_t one) -> std::optional<double> {
     return one == 0 ? std::nullopt : predict(one);
   });
+}
+
+// Emulated networks alone have puts whose flag travels with the data
+// (runtime/fabric/fabric.h).
+bool has_flags_with_data(const model::Fingerprint& fingerprint) {
+  const auto fabric = fingerprint.find("fabric");
+  return fabric != fingerprint.end() && experiment::is_emulated(fabric->second.value);
 }
 
 // Calls.
@@ -219,7 +230,11 @@ std::optional<size_t> choose_nest(const plan::CompiledPath& path, const HeldOutP
                                   std::span<const size_t> measured) {
   if (!path.strip.has_get()) return std::nullopt;
   const plan::NestRequest request = nest_request(path, problem);
-  if (plan::plan_nest(request).reason != plan::Reason::tuned) return if_measured(measured, 0);
+  const plan::NestPlan plan = plan::plan_nest(request);
+  // How tiles of many regions travel was not varied.
+  if (plan.reason != plan::Reason::tuned || plan.schedule == plan::Schedule::vectorised) {
+    return if_measured(measured, 0);
+  }
   return fastest_but_first(measured, [&](size_t one) -> std::optional<double> {
     return plan::force_nest(request, nest_cut(request, problem.points[one])).predicted_s;
   });
@@ -230,18 +245,7 @@ std::optional<size_t> choose_nest(const plan::CompiledPath& path, const HeldOutP
 std::optional<size_t> choose_update(const plan::UpdateCosts& costs, const HeldOutProblem& problem,
                                     std::span<const size_t> measured, uint32_t ranks) {
   if (!costs.has_buffers()) return std::nullopt;
-  const Point& point = problem.points.front();
-  const uint64_t cells = number(point, "bins_per_rank");
-  plan::UpdateRequest request;
-  request.updates = number(point, "updates");
-  request.ranks = std::max<uint32_t>(2, ranks);
-  request.local_percent = 100 / request.ranks;
-  const double all_cells = static_cast<double>(cells) * request.ranks;
-  request.cells = static_cast<uint64_t>(
-      std::clamp(-all_cells * std::expm1(-static_cast<double>(request.updates) / all_cells), 1.0,
-                 static_cast<double>(request.updates)));
-  request.span_bytes = cells * request.item_bytes;
-  request.one_value = true;
+  const plan::UpdateRequest request = update_request(problem, measured, ranks);
   const auto candidate_of = [](const Point& one) {
     plan::UpdateCandidate candidate;
     candidate.merges = true;
@@ -253,8 +257,6 @@ std::optional<size_t> choose_update(const plan::UpdateCosts& costs, const HeldOu
         method == "messages" ? plan::UpdateMethod::messages : plan::UpdateMethod::provider;
     return candidate;
   };
-  request.provider = std::ranges::any_of(
-      measured, [&](size_t one) { return text(problem.points[one], "method") == "provider"; });
   if (plan::plan_update(request, &costs).reason != plan::Reason::tuned) {
     return if_measured(measured, 0);
   }
@@ -265,25 +267,12 @@ std::optional<size_t> choose_update(const plan::UpdateCosts& costs, const HeldOu
   });
 }
 
-// Gathers: what a rank needs of another one, if columns fall at random.
+// Gathers.
 
-std::optional<size_t> choose_gather(const plan::CompiledPath& path, const HeldOutProblem& problem,
+std::optional<size_t> choose_gather(const plan::CompiledModel& model,
+                                    const plan::CompiledPath& path, const HeldOutProblem& problem,
                                     std::span<const size_t> measured, uint32_t ranks) {
-  const Point& point = problem.points.front();
-  const double of_each = static_cast<double>(number(point, "rows")) / std::max<uint32_t>(2, ranks);
-  const double reads =
-      static_cast<double>(number(point, "entries")) * of_each / std::max<uint32_t>(2, ranks);
-  const double elements = std::max(1.0, -of_each * std::expm1(-reads / of_each));
-  plan::GatherRequest request;
-  request.elements = static_cast<uint64_t>(elements);
-  request.element_bytes = kElementBytes;
-  request.runs = static_cast<uint64_t>(std::max(1.0, elements * (1 - elements / of_each)));
-  request.span_bytes =
-      std::max(request.elements * kElementBytes, static_cast<uint64_t>(of_each) * kElementBytes);
-  request.readers = std::max<uint32_t>(1, ranks - 1);
-  request.owners = request.readers;
-  // As on the networks where it matters.
-  request.surroundings.flag_with_data = true;
+  const plan::GatherRequest request = gather_request(problem, model.tuned().fingerprint, ranks);
   const plan::GatherDecision decision = plan::plan_gather(request, &path);
   for (const size_t one : measured) {
     if (problem.points[one].variant == plan::to_string(decision.method)) return one;
@@ -308,11 +297,13 @@ std::optional<size_t> choose_block(const plan::CompiledPath& path, const HeldOut
   const auto reads = static_cast<double>(plan::usual_indirect_block(request));
   request.distinct_percent = static_cast<uint32_t>(
       std::clamp(-100 * elements / reads * std::expm1(-reads / elements), 1.0, 100.0));
-  if (plan::plan_indirect(request, &path).reason != plan::Reason::tuned) {
+  const plan::IndirectPlan plan = plan::plan_indirect(request, &path);
+  if (plan.reason != plan::Reason::tuned || plan.block == plan::usual_indirect_block(request)) {
     return if_measured(measured, 0);
   }
+  // All of them were fetched as without a model.
   return fastest(measured, [&](size_t one) -> std::optional<double> {
-    return plan::predict_indirect(request, path, block_of(one));
+    return plan::predict_indirect(request, path, {block_of(one), false});
   });
 }
 
@@ -324,6 +315,35 @@ std::optional<size_t> by_variant(const HeldOutProblem& problem, std::span<const 
     if (problem.points[one].variant == name) return one;
   }
   return std::nullopt;
+}
+
+// Shared updates, as kernel.shared_histogram has them: of cells that are updated alike all are
+// replicated, or none. Ranks are of one node, in what the model knows most of.
+std::optional<size_t> choose_shared(const model::TunedModel& model, const HeldOutProblem& problem,
+                                    std::span<const size_t> measured, uint32_t ranks) {
+  if (!model.shared_update) return std::nullopt;
+  const Point& point = problem.points.front();
+  const uint64_t cells = number(point, "buckets");
+  plan::SharedTeam team{.workers = std::max<uint32_t>(2, ranks),
+                        .type = model::CellType::integer8,
+                        .footprint_bytes = cells * sizeof(uint64_t)};
+  std::optional<plan::SharedCosts> costs;
+  for (const auto placement : {model::SharedPlacement::package, model::SharedPlacement::node,
+                               model::SharedPlacement::core}) {
+    team.placement = placement;
+    if (!costs) costs = plan::team_costs(*model.shared_update, team);
+  }
+  if (!costs) return std::nullopt;
+  constexpr std::array<uint32_t, 1> kAlike = {1};
+  plan::RangeRequest request;
+  request.workers = team.workers;
+  request.updates = static_cast<double>(number(point, "updates"));
+  request.line_cells = kCacheLineBytes / sizeof(uint64_t);
+  request.most_cells = cells;
+  request.density = {kAlike, cells, cells};
+  const plan::RangeChoice choice = plan::choose_range(request, *costs);
+  if (choice.changes) return by_variant(problem, measured, "replicate");
+  return by_variant(problem, measured, costs->lock_s < costs->atomic_s ? "locked" : "atomic");
 }
 
 // Fine-grained regions fetch what is near together.
@@ -393,6 +413,46 @@ std::optional<size_t> choose_copies(const plan::CompiledPath& path, const HeldOu
 
 }  // namespace
 
+// Counting one in bins that lie anywhere: what no rank stores into meanwhile may be summed up.
+plan::UpdateRequest update_request(const HeldOutProblem& problem, std::span<const size_t> measured,
+                                   uint32_t ranks) {
+  const Point& point = problem.points.front();
+  const uint64_t cells = number(point, "bins_per_rank");
+  plan::UpdateRequest request;
+  request.updates = number(point, "updates");
+  request.ranks = std::max<uint32_t>(2, ranks);
+  request.local_percent = 100 / request.ranks;
+  const double all_cells = static_cast<double>(cells) * request.ranks;
+  request.cells = static_cast<uint64_t>(
+      std::clamp(-all_cells * std::expm1(-static_cast<double>(request.updates) / all_cells), 1.0,
+                 static_cast<double>(request.updates)));
+  request.span_bytes = cells * request.item_bytes;
+  request.one_value = true;
+  request.sums = true;
+  request.provider = std::ranges::any_of(
+      measured, [&](size_t one) { return text(problem.points[one], "method") == "provider"; });
+  return request;
+}
+
+// What a rank needs of another one, if columns fall at random.
+plan::GatherRequest gather_request(const HeldOutProblem& problem,
+                                   const model::Fingerprint& fingerprint, uint32_t ranks) {
+  const Point& point = problem.points.front();
+  const double of_each = static_cast<double>(number(point, "rows")) / std::max<uint32_t>(2, ranks);
+  const double reads =
+      static_cast<double>(number(point, "entries")) * of_each / std::max<uint32_t>(2, ranks);
+  const double elements = std::max(1.0, -of_each * std::expm1(-reads / of_each));
+  plan::GatherRequest request;
+  request.elements = static_cast<uint64_t>(elements);
+  request.element_bytes = kElementBytes;
+  request.runs = static_cast<uint64_t>(std::max(1.0, elements * (1 - elements / of_each)));
+  request.span_bytes =
+      std::max(request.elements * kElementBytes, static_cast<uint64_t>(of_each) * kElementBytes);
+  request.readers = std::max<uint32_t>(2, ranks) - 1;
+  request.surroundings.flag_with_data = has_flags_with_data(fingerprint);
+  return request;
+}
+
 std::optional<ExpectedTime> expected_of(const plan::CompiledModel& model,
                                         const HeldOutProblem& problem) {
   if (has_choice(problem.kind)) return std::nullopt;
@@ -402,11 +462,15 @@ std::optional<ExpectedTime> expected_of(const plan::CompiledModel& model,
 std::optional<size_t> chosen_alternative(const plan::CompiledModel& model,
                                          const HeldOutProblem& problem,
                                          std::span<const size_t> measured, uint32_t ranks) {
+  if (problem.kind == HeldOutKind::shared) {
+    return choose_shared(model.tuned(), problem, measured, ranks);
+  }
   const plan::CompiledPath* const path = model.path(model::Path::network);
   if (path == nullptr) return std::nullopt;
   switch (problem.kind) {
     case HeldOutKind::size:
     case HeldOutKind::burst:
+    case HeldOutKind::shared:
       return std::nullopt;
     case HeldOutKind::call:
       return by_method(problem, measured,
@@ -420,7 +484,7 @@ std::optional<size_t> chosen_alternative(const plan::CompiledModel& model,
     case HeldOutKind::update:
       return choose_update(path->update, problem, measured, ranks);
     case HeldOutKind::gather:
-      return choose_gather(*path, problem, measured, ranks);
+      return choose_gather(model, *path, problem, measured, ranks);
     case HeldOutKind::indirect:
       return choose_block(*path, problem, measured, ranks);
     case HeldOutKind::fine:

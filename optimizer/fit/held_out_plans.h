@@ -10,7 +10,10 @@
 
 #include "optimizer/experiment/held_out.h"
 #include "optimizer/fit/sentinels.h"
+#include "optimizer/model/tuned_model.h"
 #include "optimizer/plan/compiled_model.h"
+#include "optimizer/plan/gather.h"
+#include "optimizer/plan/update.h"
 
 namespace stripline::fit {
 
@@ -32,6 +35,14 @@ std::optional<double> predicted_cut(const plan::CompiledModel& model,
 std::optional<size_t> chosen_alternative(const plan::CompiledModel& model,
                                          const experiment::HeldOutProblem& problem,
                                          std::span<const size_t> measured, uint32_t ranks);
+
+/// What the planner is asked about the updates of a problem, and about what a rank of it needs of
+/// another one: as programs ask that carry it out, with expected numbers for those that they see.
+/// `measured`: alternatives by their indices; `fingerprint`: of the model.
+plan::UpdateRequest update_request(const experiment::HeldOutProblem& problem,
+                                   std::span<const size_t> measured, uint32_t ranks);
+plan::GatherRequest gather_request(const experiment::HeldOutProblem& problem,
+                                   const model::Fingerprint& fingerprint, uint32_t ranks);
 
 /// The alternative that is taken without a model; nullopt where it is not among these.
 std::optional<size_t> untuned_alternative(const experiment::HeldOutProblem& problem,

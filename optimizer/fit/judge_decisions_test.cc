@@ -315,6 +315,50 @@ TEST(JudgeDecisions, CopiesAreJudgedByWaitingForThem) {
   EXPECT_EQ(copies(1, "get", 0).first, "plain");  // its result is needed at once
 }
 
+TEST(JudgeDecisions, SharedUpdatesAreJudgedByWhatReplicasSave) {
+  model::TunedModel model = truth();
+  model.shared_update = model::full_example().shared_update;
+  model::SharedUpdatePoint& known = model.shared_update->points.front();
+  known.type = model::CellType::integer8;
+  known.placement = model::SharedPlacement::package;
+  known.workers = 4;
+  known.plain_s = known.fold_s = model::example_parameter(1e-9, 0.02);
+  known.atomic_s = model::example_parameter(6e-9, 0.02);
+  known.lock_s = model::example_parameter(13e-9, 0.02);
+  known.transfer_s = model::example_parameter(50e-9, 0.02);
+  known.barrier_s = model::example_parameter(1e-6, 0.02);
+  model.shared_update->points.resize(1);
+  const plan::CompiledModel compiled(model);
+  const auto chosen = [&](int64_t updates, int64_t cells) -> std::string {
+    experiment::HeldOutProblem problem{HeldOutKind::shared, {}};
+    for (const char* strategy : {"atomic", "locked", "replicate"}) {
+      problem.points.push_back({experiment::kernels::kSharedHistogram.name,
+                                strategy,
+                                {{"updates", updates}, {"buckets", cells}}});
+    }
+    const std::vector<size_t> all = {0, 1, 2};
+    const auto one = chosen_alternative(compiled, problem, all, 4);
+    EXPECT_EQ(untuned_alternative(problem, all), 0U);
+    return one ? problem.points[*one].variant : "none";
+  };
+  EXPECT_EQ(chosen(100000, 1000), "replicate");
+  EXPECT_EQ(chosen(1000, 1000000), "atomic");
+}
+
+// Flags travel with the data on emulated networks, and on no others.
+TEST(JudgeDecisions, GathersAreAskedAboutOnTheNetworkOfTheModel) {
+  const experiment::HeldOutProblem problem{HeldOutKind::gather,
+                                           {{experiment::kernels::kSpmv.name,
+                                             "pack",
+                                             {{"rows", int64_t{1000}}, {"entries", int64_t{3}}}}}};
+  const auto has_flag = [&](const char* fabric) {
+    const model::Fingerprint fingerprint = {{"fabric", {fabric, model::MatchRule::hard}}};
+    return gather_request(problem, fingerprint, 2).surroundings.flag_with_data;
+  };
+  EXPECT_TRUE(has_flag("emulated:opteron-vapi"));
+  EXPECT_FALSE(has_flag("tcp"));
+}
+
 TEST(JudgeDecisions, WhatIsNotMeasuredJudgesNothing) {
   EXPECT_EQ(summed_up(judge_held_out(truth(), {}, 2)), Judgement());
   HeldOutTimes alone = windows_that_took({1e-3, 2e-3, 3e-3, 4e-3}, 0);

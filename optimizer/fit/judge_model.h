@@ -39,6 +39,9 @@ struct SettingsJudgement {
   bool validated = false;  ///< All stages of their validation passed.
   /// By what factor a probe slowed the runtime down, which shows that it reads them; 0: none has.
   double probe_factor = 0;
+  /// Comparisons with the default settings that show neither that they are as fast, nor that they
+  /// are slower.
+  std::size_t inconclusive = 0;
 
   bool operator==(const SettingsJudgement&) const = default;
 };

@@ -12,7 +12,10 @@
 // * Against a baseline (strips, nests, wavefronts): the fastest candidate is taken if its gain
 //   exceeds the margin of the model even at the lower end of its interval. Every source of doubt is
 //   put to the ends of its interval by itself; what that costs of the gain are independent losses,
-//   which add as squares (weigh()), with what the whole may take longer than its parts. A loop has
+//   which add as squares (weigh()), with what the whole may take longer than its parts. The
+//   baseline is what is done without a model, with all that it consists of: where transfers within
+//   it have methods of their own, those that are taken without one. Who moves the same by another
+//   method is a candidate, and what is not known of either method is a source by itself. A loop has
 //   two sizes of messages, and what holds for either is a source by itself; the many sizes of
 //   messages of a nest err together. Where candidates are so few that all are tried, choose() does
 //   all of it.
@@ -220,7 +223,9 @@ Verdict weigh(double baseline_s, double best_s, double minimum_gain, const Parts
 /// allocate nothing. `each_candidate` visits all but the baseline, `each_source` what may be
 /// otherwise than the model says. A candidate takes infinitely long of which the model does not
 /// know what it takes. Where costs are not known the baseline is carried out, or what
-/// `without_model(request)` says, if there is one.
+/// `without_model(request)` says, if there is one. What is not known of a source holds for all
+/// candidates alike, unless `errs_apart(request, costs, a, b, source)`, if there is one, says that
+/// two of them err by themselves: they do something by different methods.
 template <typename M>
 concept Tried = requires(const typename M::Request& request, const typename M::Costs& costs,
                          const typename M::Candidate& candidate, const Ends& ends) {
@@ -264,6 +269,28 @@ typename M::Candidate without_model(const typename M::Request& request) {
   }
 }
 
+/// Calls visit(source, of_baseline, lowest gain of a candidate over the baseline) for a source.
+template <Tried M, typename Visit>
+void doubt(const typename M::Request& request, const typename M::Costs& costs,
+           const typename M::Candidate& baseline, const typename M::Candidate& candidate,
+           Source source, const Visit& visit) {
+  const auto lowest = [&](bool baseline_errs, bool candidate_errs) {
+    return lowest_at_ends([&](cost::Corner corner) {
+      const Ends ends{corner, source};
+      return gain_of(M::seconds(request, costs, baseline, baseline_errs ? ends : Ends{}),
+                     M::seconds(request, costs, candidate, candidate_errs ? ends : Ends{}));
+    });
+  };
+  if constexpr (requires { M::errs_apart(request, costs, baseline, candidate, source); }) {
+    if (M::errs_apart(request, costs, baseline, candidate, source)) {
+      visit(source, true, lowest(true, false));
+      visit(source, false, lowest(false, true));
+      return;
+    }
+  }
+  visit(source, false, lowest(true, true));
+}
+
 /// The plan for a request: the fastest candidate, or the baseline, if it is not surely faster by
 /// more than the margin; the first of those that are equally fast. `costs` may be null.
 template <Tried M, typename Recorder>
@@ -292,11 +319,7 @@ typename M::Plan choose(const typename M::Request& request, const typename M::Co
     verdict =
         weigh(baseline_s, best_s, M::margin(request, costs), {}, record, [&](const auto& visit) {
           M::each_source(request, [&](Source source) {
-            visit(source, false, lowest_at_ends([&](cost::Corner corner) {
-                    const Ends ends{corner, source};
-                    return gain_of(M::seconds(request, *costs, baseline, ends),
-                                   M::seconds(request, *costs, best, ends));
-                  }));
+            doubt<M>(request, *costs, baseline, best, source, visit);
           });
         });
   }

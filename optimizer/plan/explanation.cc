@@ -70,8 +70,7 @@ std::string sensitivities_text(const std::vector<Sensitivity>& sensitivities) {
   std::string out = "the gain may be smaller by, if a parameter errs within its interval:\n";
   for (const Sensitivity& one : sensitivities) {
     out += "    " + std::string(to_string(one.source)) +
-           (one.of_baseline ? " (of the whole message): " : ": ") + percent_text(one.gain_loss) +
-           "\n";
+           (one.of_baseline ? " (of the baseline): " : ": ") + percent_text(one.gain_loss) + "\n";
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace stripline::plan {
@@ -61,22 +62,31 @@ void Guard::Recent::add(double seconds) {
   count_ = std::min<uint32_t>(count_ + 1, kTimes);
 }
 
-double Guard::Recent::typical() const {
-  if (count_ == 0) return 0;
-  std::array<double, kTimes> sorted = times_;
-  const auto middle = sorted.begin() + (count_ - 1) / 2;
-  std::nth_element(sorted.begin(), middle, sorted.begin() + count_);
-  return *middle;
+// The time that would be at this place if they were in order; there are more than `place`.
+double Guard::Recent::in_order(uint32_t place) const {
+  std::array<double, kTimes> times = times_;
+  const auto wanted = times.begin() + place;
+  std::nth_element(times.begin(), wanted, times.begin() + count_);
+  return *wanted;
 }
+
+double Guard::Recent::typical() const { return count_ > 0 ? in_order((count_ - 1) / 2) : 0; }
 
 double Guard::Recent::least() const {
   return count_ == 0 ? 0 : *std::min_element(times_.begin(), times_.begin() + count_);
 }
 
+double Guard::Recent::sum() const {
+  return std::accumulate(times_.begin(), times_.begin() + count_, 0.0);
+}
+
+double Guard::Recent::scatter() const {
+  return count_ > 0 ? in_order(3 * count_ / 4) / in_order(count_ / 4) - 1 : 0;
+}
+
 void Guard::expect(const Forecast& tuned, const Forecast& baseline) {
   forecasts_[index(Method::tuned)] = tuned;
   forecasts_[index(Method::baseline)] = baseline;
-  surprised_ = false;
   if (recent_.count() > 0) look_for_surprise();
 }
 
@@ -125,19 +135,32 @@ double Guard::expected_excess_s(double used_s) const {
   return scale * other_s - used_s;
 }
 
-// The method in use takes longer than the other one did, or the tuned method than was predicted,
-// and the baseline might take less.
+// By how much longer a check may take than executions in use, if its own scatter as they do.
+double Guard::longest_check_s(double used_s) const {
+  const double typical_s = recent_.typical();
+  const double excess_s = expected_excess_s(typical_s);
+  if (excess_s == std::numeric_limits<double>::infinity()) return excess_s;
+  const double scattered_s = excess_s + recent_.scatter() * (typical_s + excess_s);
+  return of_check() * std::max(expected_excess_s(used_s), scattered_s);
+}
+
+// The plan may be losing: it takes longer than the baseline did, or longer than was predicted, and
+// the baseline might take less.
 void Guard::look_for_surprise() {
-  const double before_s = before_s_[index(other())];
-  if (!surprised_ && before_s > 0 && recent_.least() > kMissed * before_s) {
-    surprised_ = urgent_ = true;
-    return;
+  if (surprised_) return;
+  double used_s = recent_.least();
+  // Where there is but one, it may have been disturbed. What settles is seldom shorter than others.
+  if (recent_.count() == 1 && settled_s_ > 0) used_s = std::min(used_s, settled_s_);
+  double other_s = before_s_[index(other())];
+  if (!(other_s > 0)) {
+    const Forecast& predicted = forecasts_[index(Method::tuned)];
+    if (in_use_ != Method::tuned || of_ == Of::turns || !predicted.known()) return;
+    if (used_s <= kMissed * predicted.high_s) return;
+    other_s = forecasts_[index(Method::baseline)].low_s * predicted.high_s / used_s;
   }
-  const Forecast& predicted = forecasts_[index(Method::tuned)];
-  if (surprised_ || in_use_ != Method::tuned || of_ == Of::turns || !predicted.known()) return;
-  const double used_s = recent_.least();
-  if (used_s <= kMissed * predicted.high_s) return;
-  if (expected_excess_s(used_s) == std::numeric_limits<double>::infinity()) return;
+  if (used_s <= kMissed * other_s) return;
+  const double lost_s = recent_.count() * (used_s - other_s);
+  if (lost_s < longest_check_s(used_s)) return;
   surprised_ = urgent_ = true;
 }
 
@@ -158,6 +181,7 @@ void Guard::forget_if_changed() {
     counted_ = checks_ = 0;
     reference_s_ = 0;
     degraded_ = false;
+    close_account();
   }
 }
 
@@ -166,29 +190,31 @@ bool Guard::is_due(uint64_t place) const {
   if (urgent_) return true;
   if (place % kFirstDistance != 0) return false;
   const bool degraded = has_degraded();
-  if (degraded && degraded_) return true;
   // A moment in which all takes longer is not to make the other method look faster than it is.
   const double used_s = degraded ? recent_.typical() : recent_.least();
-  const double excess_s = of_check() * expected_excess_s(used_s);
-  const bool unsure = checks_ > 0 && !is_sure();
-  uint64_t distance = checks_ < kFirstChecks || degraded ? kFirstDistance
-                      : unsure                           ? kUndecidedDistance
-                                                         : kLeastDistance;
-  if (excess_s > 0) {
-    const double executions = excess_s / used_s / kBudget;
-    if (!(executions < static_cast<double>(kMostDistance))) return false;
+  const double check_s = std::max(longest_check_s(used_s), 0.0);
+  const double executions = check_s / used_s / kBudget;
+  if (!(executions < static_cast<double>(kMostDistance))) return false;
+  double losing_s = -expected_excess_s(used_s);
+  if (degraded && degraded_) {
+    losing_s = std::max(losing_s, used_s - reference_s_);
+  } else {
+    const bool unsure = checks_ > 0 && !is_sure();
+    uint64_t distance = checks_ < kFirstChecks || degraded ? kFirstDistance
+                        : unsure                           ? kUndecidedDistance
+                                                           : kLeastDistance;
     distance = std::max(distance, static_cast<uint64_t>(std::ceil(executions)));
+    if (place % std::bit_ceil(distance * sharers_) != 0) return false;
   }
-  if (place % std::bit_ceil(distance * sharers_) != 0) return false;
-  // What is seen to be faster costs nothing.
-  if (excess_s <= 0 && (checks_ > 0 || degraded)) return true;
-  return (excess_s_ + std::max(excess_s, 0.0)) * sharers_ <= kBudget * taken_s_;
+  const double lost_s = std::max(losing_s, 0.0) * static_cast<double>(place - checked_at_);
+  return (excess_s() + check_s) * sharers_ <= kBudget * taken_s_ + lost_s;
 }
 
 Guard::Turn Guard::next() {
   const uint64_t place = place_++;
   if (left_ == 0 && is_due(place)) {
     left_ = of_check();
+    checked_at_ = place;
     urgent_ = false;
     forget_if_changed();
     // Unless it comes to its end.
@@ -222,7 +248,7 @@ void Guard::record(const Turn& turn, double seconds) {
   taken_s_ += seconds;
   sums_s_[index(turn.method)] += seconds;
   executions_[index(turn.method)] += 1;
-  if (turn.check && recent_.count() > 0) excess_s_ += std::max(0.0, seconds - recent_.typical());
+  account(turn, seconds);
   if (turn.settles) {
     // So much slower that it does not matter what the method before has left.
     if (turn.check && left_ > 0 && recent_.count() > 0 && seconds > kHopeless * recent_.typical()) {
@@ -245,6 +271,44 @@ void Guard::record(const Turn& turn, double seconds) {
   recent_.add(seconds);
   if (reference_s_ == 0 && recent_.is_full()) reference_s_ = recent_.typical();
   look_for_surprise();
+}
+
+// The execution that follows a check pays for the change back.
+void Guard::account(const Turn& turn, double seconds) {
+  const bool settles = turn.settles && !turn.check;
+  if (settles) settled_s_ = seconds;
+  if (turn.check && !after_check_) {
+    settle_account();
+    beside_ = {recent_.sum(), static_cast<double>(recent_.count())};
+  }
+  if (turn.check || (settles && after_check_)) {
+    of_check_.add(seconds);
+  } else if (!settles && turn.method == in_use_ && of_check_.executions > 0) {
+    beside_.add(seconds);
+    if (beside_.executions >= 2 * Recent::kTimes) settle_account();
+  }
+  after_check_ = turn.check;
+}
+
+// What the latest check took longer, by the executions beside it so far; negative: it took less.
+double Guard::latest_excess_s() const {
+  if (beside_.executions == 0) return 0;
+  return of_check_.seconds - of_check_.executions * beside_.seconds / beside_.executions;
+}
+
+double Guard::excess_s() const { return std::max(0.0, excess_s_ + latest_excess_s()); }
+
+void Guard::settle_account() {
+  excess_s_ += latest_excess_s();
+  of_check_ = beside_ = {};
+}
+
+// That of the method in use. What a check has saved that found a faster one is not for others to
+// spend.
+void Guard::close_account() {
+  settle_account();
+  excess_s_ = std::max(0.0, excess_s_);
+  after_check_ = false;
 }
 
 void Guard::compare(Method method, double seconds) {
@@ -330,9 +394,11 @@ void Guard::judge() {
     demoted_ = confirmed;
     suspended_ = !confirmed;
   }
+  close_account();
   in_use_ = other();
   // What is in use now has been carried out already, and goes on.
   settling_ = false;
+  settled_s_ = 0;
   recent_.clear();
   recent_.add(std::exp(mean_log_s_[index(in_use_)]));
   reference_s_ = 0;
@@ -340,6 +406,7 @@ void Guard::judge() {
 }
 
 void Guard::demote() {
+  close_account();
   if (in_use_ == Method::tuned) {
     recent_.clear();
     reference_s_ = 0;
@@ -354,11 +421,19 @@ void Guard::restart(Of of, Method first, bool same) {
   if (same) {
     fresh.recent_ = recent_;
     fresh.reference_s_ = reference_s_;
+    fresh.settled_s_ = settled_s_;
+    fresh.surprised_ = surprised_ && checks_ > 0;
+  } else {
+    close_account();
   }
   fresh.place_ = place_;
   fresh.sharers_ = sharers_;
   fresh.taken_s_ = taken_s_;
+  fresh.checked_at_ = checked_at_;
   fresh.excess_s_ = excess_s_;
+  fresh.of_check_ = of_check_;
+  fresh.beside_ = beside_;
+  fresh.after_check_ = after_check_;
   fresh.assumed_ = assumed_;
   fresh.settling_ = settling_;
   *this = fresh;

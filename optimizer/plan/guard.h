@@ -14,15 +14,21 @@
 // before the one that counts, unless it takes four times as long as those by the method in use, and
 // the first one after the check is not judged either. When a check begins:
 //
-// * Only if what it is expected to take longer than the method in use, with what checks have taken
-//   longer so far, is at most kBudget of all that the site has taken so far. That is expected of
-//   what the planner predicts (expect()), until the other method is measured. What has not been
-//   measured nor predicted is taken to last twice as long.
+// * Only if what it may take longer than the method in use, with what checks have taken longer so
+//   far, is at most kBudget of all that the site has taken so far. That is what is expected of the
+//   planner's prediction (expect()), until the other method is measured, and as much more as
+//   executions by the method in use scatter. What has not been measured nor predicted is taken to
+//   last twice as long. A check that has taken longer than was expected delays later ones until
+//   that is repaid: by the budget, or by what the method in use was seen to lose since the latest
+//   check.
 // * Never, if the other method is slower beyond any doubt: even the lower end of what is predicted
 //   for it is kBeyondDoubt times what the method in use takes. A model that has predicted much more
 //   for the method in use than that takes is no authority for this; of it only ratios count.
-// * At once, and whatever it takes, if the tuned method takes longer than the upper end of what was
-//   predicted for it: the plan may be losing. Once for a prediction; then what was measured counts.
+// * At once, whatever the budget, if the plan may be losing, and may have lost as much as the check
+//   may take longer: its executions, one of which may have been disturbed, take longer than the
+//   baseline did (remember()); or, where that is not known, longer than the upper end of what was
+//   predicted for them, and than the baseline if the model errs as much about that. Once for a
+//   plan; then what was measured counts.
 // * At once, too, where the user of the guard asks for it (check_at_once()), as no model says
 //   anything of either method. All ranks then check at the same execution.
 // * As soon as most of the latest executions have taken half as long again as at the latest check,
@@ -42,6 +48,11 @@
 // The logarithm of the ratio of the two times is averaged over checks, older ones counting less, so
 // that the guard follows what changes. It changes the method in use when the other one is faster
 // beyond the uncertainty of that mean.
+//
+// What checks take longer is what their executions take, with the one after each, which pays for
+// the change back, less what as many of the executions beside them took on average, those before
+// and those after. What disturbs executions is in both, so that it cancels out in the long run; in
+// a short one, a disturbance that happens to meet a check counts as the check's.
 //
 // A value; no clock, no allocation; the same times give the same turns. Not thread-safe.
 #pragma once
@@ -145,7 +156,7 @@ class Guard {
   /// What all executions took so far, and by how much longer checks took than the method in use
   /// would have; restart() does not change either.
   double taken_s() const { return taken_s_; }
-  double excess_s() const { return excess_s_; }
+  double excess_s() const;
 
   /// What came of the site so far, for reports. Zero before the first check.
   struct Balance {
@@ -167,18 +178,39 @@ class Guard {
     // longer.
     double typical() const;
     double least() const;
+    double sum() const;
+    // What is between the quartiles, as a part of the lower one, so that a single disturbance does
+    // not matter.
+    double scatter() const;
+
+    static constexpr uint32_t kTimes = 5;
 
    private:
-    static constexpr uint32_t kTimes = 5;
+    double in_order(uint32_t place) const;
     std::array<double, kTimes> times_{};
     uint32_t count_ = 0;
     uint32_t next_ = 0;
+  };
+
+  // Executions.
+  struct Sum {
+    double seconds = 0;
+    double executions = 0;
+    void add(double one_s) {
+      seconds += one_s;
+      executions += 1;
+    }
   };
 
   Method other() const { return in_use_ == Method::tuned ? Method::baseline : Method::tuned; }
   // Executions of a check, the last of which counts.
   uint32_t of_check() const { return of_ == Of::turns ? 1 : 2; }
   double expected_excess_s(double used_s) const;
+  double longest_check_s(double used_s) const;
+  void account(const Turn& turn, double seconds);
+  double latest_excess_s() const;
+  void settle_account();
+  void close_account();
   bool has_degraded() const;
   void forget_if_changed();
   bool is_due(uint64_t place) const;
@@ -197,17 +229,24 @@ class Guard {
   bool suspended_ = false;   // the tuned method has lost, which is to be confirmed
   bool urgent_ = false;      // a check is to be made at once
   bool degraded_ = false;    // the method in use, at the latest check
-  bool surprised_ = false;   // the prediction has missed, and was answered
+  bool surprised_ = false;   // the plan may have been losing, which was answered
   bool settling_ = true;     // the next execution says little of its method
   uint32_t left_ = 0;        // executions of the check that is in progress
   uint32_t checks_ = 0;      // since the last restart
   uint64_t place_ = 0;       // executions so far
   uint64_t not_before_ = 0;  // the place of the next check
+  uint64_t checked_at_ = 0;  // that of the latest one
   double assumed_ = 1;
   std::array<Forecast, 2> forecasts_{};  // by method
   std::array<double, 2> before_s_{};     // remember()
   double taken_s_ = 0;
+  // What checks took longer, but for the latest one, with the execution after it; and what those
+  // beside it took.
   double excess_s_ = 0;
+  Sum of_check_;
+  Sum beside_;
+  bool after_check_ = false;  // the latest execution was of a check
+  double settled_s_ = 0;      // the latest one by the method in use that settles; 0: none
   Recent recent_;
   double reference_s_ = 0;  // what the method in use took at the latest check; 0: not known
   // Scatter of executions by one method: squares of differences of logarithms.

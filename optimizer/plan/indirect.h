@@ -4,9 +4,9 @@
 //
 //   goes one by one: each element of another rank is a blocking get, or
 //   goes in blocks of B iterations: what a block reads is collected first, each element once, and
-//   fetched by one transfer from each owner, while the block before is computed (the strip-mined
-//   and skewed inspector-executor of Alvanos et al., Combining Static and Dynamic Data Coalescing
-//   in UPC, 2015).
+//   fetched by one transfer of many regions (vis.h) from each owner, while the block before is
+//   computed (the strip-mined and skewed inspector-executor of Alvanos et al., Combining Static and
+//   Dynamic Data Coalescing in UPC, 2015).
 //
 // Large blocks have few messages, with many elements each, but nothing to hide the first one
 // behind; small ones the opposite. With n iterations of k reads, of which a share is of other
@@ -54,21 +54,32 @@ struct IndirectRequest {
   bool operator==(const IndirectRequest&) const = default;
 };
 
+/// One method to carry the loop out.
+struct IndirectCandidate {
+  uint64_t block = 0;  ///< iterations; 0: one by one
+  /// Blocks are fetched, and written back, by the methods that the model chooses (vis.h); else as
+  /// without a model.
+  bool tunes_lists = true;
+  bool operator==(const IndirectCandidate&) const = default;
+};
+
 /// A decision. Seconds are of the whole loop.
 struct IndirectPlan {
-  const uint64_t block = 0;  ///< iterations; 0: one by one
+  const uint64_t block = 0;        ///< as IndirectCandidate's
+  const bool tunes_lists = false;  ///< likewise
   const Reason reason = Reason::no_model;
   const double predicted_s = 0;  ///< 0 without a model
-  const double baseline_s = 0;   ///< in blocks of kUsualIndirectReads; 0 without a model
+  const double baseline_s = 0;   ///< of baseline_of_indirect(); 0 without a model
   const double gain_low = 0;     ///< as StripPlan's
   bool operator==(const IndirectPlan&) const = default;
 };
 
-using IndirectRecord = Record<uint64_t, uint64_t>;
+using IndirectRecord = Record<IndirectCandidate, IndirectCandidate>;
 
 /// The plan of a loop. Without a model (`path` null, or without gets) in blocks of
-/// kUsualIndirectReads, which is the baseline; otherwise in other blocks or one by one where that
-/// is surely faster by more than the margin of the model. Pure, allocates nothing.
+/// kUsualIndirectReads, fetched as without one, which is the baseline; otherwise in blocks that are
+/// fetched as the model says, of this size or another one, or one by one, where that is surely
+/// faster by more than the margin of the model. Pure, allocates nothing.
 IndirectPlan plan_indirect(const IndirectRequest& request, const CompiledPath* path) noexcept;
 /// The same, with a record of what was considered.
 IndirectPlan plan_indirect(const IndirectRequest& request, const CompiledPath* path,
@@ -78,10 +89,18 @@ IndirectPlan plan_indirect(const IndirectRequest& request, const CompiledPath* p
 IndirectPlan baseline_of_indirect(const IndirectRequest& request,
                                   const CompiledPath* path) noexcept;
 
-/// What a block is predicted to take, in seconds of the whole loop, at ends of the parameters'
+/// The plan of a candidate that was not decided on by its time.
+IndirectPlan force_indirect(const IndirectRequest& request, const CompiledPath* path,
+                            const IndirectCandidate& candidate, Reason reason) noexcept;
+
+/// What a candidate is predicted to take, in seconds of the whole loop, at ends of the parameters'
 /// intervals. `path` holds gets.
-double predict_indirect(const IndirectRequest& request, const CompiledPath& path, uint64_t block,
-                        const Ends& ends = {}) noexcept;
+double predict_indirect(const IndirectRequest& request, const CompiledPath& path,
+                        const IndirectCandidate& candidate, const Ends& ends = {}) noexcept;
+
+/// True if two candidates fetch what a block reads by different methods.
+bool fetch_differently(const IndirectRequest& request, const CompiledPath& path,
+                       const IndirectCandidate& a, const IndirectCandidate& b) noexcept;
 
 /// The block of a loop of which nothing is known.
 uint64_t usual_indirect_block(const IndirectRequest& request) noexcept;

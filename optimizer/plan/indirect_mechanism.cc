@@ -60,7 +60,15 @@ void IndirectMechanism::show(const IndirectRequest& request, const IndirectPlan&
   const uint64_t blocks = (request.iterations + plan.block - 1) / plan.block;
   row.word("method", "blocks", "{}")
       .number("block", plan.block, " of {} iterations")
-      .number("blocks", blocks, ", {} of them");
+      .number("blocks", blocks, ", {} of them")
+      .flag("as_without_model", !plan.tunes_lists, ", fetched as without a model");
+}
+
+std::string IndirectMechanism::brief(const IndirectPlan& plan, std::string_view why) {
+  if (plan.block == 0) return "one by one, " + std::string(why);
+  const bool untuned = !plan.tunes_lists && plan.reason != Reason::no_model;
+  return "blocks of " + std::to_string(plan.block) + (untuned ? " as without a model" : "") + ", " +
+         std::string(why);
 }
 
 }  // namespace stripline::plan

@@ -10,8 +10,7 @@
 
 namespace stripline::plan {
 
-// A candidate is the iterations of a block; 0: one by one.
-struct IndirectMechanism : PathMechanism<IndirectRequest, IndirectPlan, uint64_t> {
+struct IndirectMechanism : PathMechanism<IndirectRequest, IndirectPlan, IndirectCandidate> {
   using Record = IndirectRecord;
   static constexpr Words kWords = {
       .command = "indirect",
@@ -32,21 +31,32 @@ struct IndirectMechanism : PathMechanism<IndirectRequest, IndirectPlan, uint64_t
   static bool knows(const CompiledPath* path) {
     return path != nullptr && path->vis.has(Direction::get);
   }
-  static uint64_t baseline(const Request& request) { return usual_indirect_block(request); }
+  static Candidate baseline(const Request& request) {
+    return {usual_indirect_block(request), false};
+  }
   template <typename Visit>
   static void each_candidate(const Request& request, const Visit& visit) {
     const uint64_t most = most_indirect_block(request);
-    const uint64_t usual = baseline(request);
+    const uint64_t usual = usual_indirect_block(request);
     constexpr uint64_t kFewest = 16;
-    visit(uint64_t{0});
+    visit(Candidate{0});
+    visit(Candidate{usual});
     for (uint64_t block = kFewest; block < most; block *= 2) {
-      if (block != usual) visit(block);
+      if (block != usual) visit(Candidate{block});
     }
-    if (most != usual) visit(most);
+    if (most != usual) visit(Candidate{most});
   }
-  static double seconds(const Request& request, const CompiledPath& path, uint64_t block,
-                        const Ends& ends) {
-    return predict_indirect(request, path, block, ends);
+  static double seconds(const Request& request, const CompiledPath& path,
+                        const Candidate& candidate, const Ends& ends) {
+    return predict_indirect(request, path, candidate, ends);
+  }
+  static bool errs_apart(const Request& request, const CompiledPath& path, const Candidate& a,
+                         const Candidate& b, Source source) {
+    return source == Source::regions && fetch_differently(request, path, a, b);
+  }
+  static Plan unfold(const Request&, const Candidate& candidate, const Verdict& verdict = {}) {
+    return {candidate.block,     candidate.tunes_lists, verdict.reason,
+            verdict.predicted_s, verdict.baseline_s,    verdict.gain_low};
   }
   template <typename Visit>
   static void each_source(const Request& request, const Visit& visit) {
@@ -59,10 +69,7 @@ struct IndirectMechanism : PathMechanism<IndirectRequest, IndirectPlan, uint64_t
     return plan_indirect(request, path, record);
   }
   static void show(const Request& request, const Plan& plan, Row& row);
-  static std::string brief(const Plan& plan, std::string_view why) {
-    return (plan.block == 0 ? "one by one" : "blocks of " + std::to_string(plan.block)) + ", " +
-           std::string(why);
-  }
+  static std::string brief(const Plan& plan, std::string_view why);
 };
 static_assert(Tried<IndirectMechanism>);
 

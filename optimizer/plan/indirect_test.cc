@@ -1,5 +1,8 @@
 #include "optimizer/plan/indirect.h"
 
+#include <algorithm>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "optimizer/plan/indirect_mechanism.h"
@@ -31,7 +34,7 @@ TEST(PlanIndirect, ManyElementsGoInBlocksAndOneDoesNot) {
   const IndirectPlan many = plan_indirect(request_of(100000, 3), &path);
   EXPECT_GT(many.block, 1U);
   EXPECT_LE(many.predicted_s, many.baseline_s);
-  EXPECT_LT(many.predicted_s, predict_indirect(request_of(100000, 3), path, 0));
+  EXPECT_LT(many.predicted_s, predict_indirect(request_of(100000, 3), path, {0}));
   EXPECT_LE(plan_indirect(request_of(1, 1), &path).block, 1U);
   IndirectRequest own = request_of(100000, 3);
   own.remote_percent = 0;
@@ -56,9 +59,41 @@ TEST(PlanIndirect, TheBaselineIsWhatIsDoneWithoutAModel) {
     const IndirectRequest request = request_of(iterations, 3);
     const IndirectPlan baseline = baseline_of_indirect(request, &path);
     EXPECT_EQ(baseline.block, plan_indirect(request, nullptr).block);
-    EXPECT_EQ(baseline.predicted_s, predict_indirect(request, path, baseline.block));
+    EXPECT_FALSE(baseline.tunes_lists);
+    EXPECT_EQ(baseline.predicted_s, predict_indirect(request, path, {baseline.block, false}));
     EXPECT_EQ(plan_indirect(request, &path).baseline_s, baseline.predicted_s);
   }
+}
+
+// Messages, in which lists travel without a model, take far longer than the elements do by
+// themselves.
+TEST(PlanIndirect, BlocksThatAreFetchedByAnotherMethodAreACandidate) {
+  model::TunedModel m = model::example_model();
+  for (model::Segment& segment : m.network.at("inter-node").am->segments) {
+    segment.o_base_s = model::example_parameter(1);
+    segment.L_s = model::example_parameter(1);
+  }
+  const CompiledPath path(m, *m.network.find("inter-node"));
+  const IndirectRequest request = request_of(4096, 3);
+  const IndirectCandidate tuned{usual_indirect_block(request)};
+  const IndirectCandidate baseline = IndirectMechanism::baseline(request);
+  EXPECT_TRUE(fetch_differently(request, path, tuned, baseline));
+  EXPECT_FALSE(fetch_differently(request, path, baseline, baseline));
+  EXPECT_FALSE(fetch_differently(request, path, {0}, baseline));
+  EXPECT_LT(predict_indirect(request, path, tuned), predict_indirect(request, path, baseline) / 2);
+  IndirectRecord record;
+  const IndirectPlan plan = plan_indirect(request, &path, record);
+  EXPECT_EQ(plan.reason, Reason::tuned);
+  EXPECT_TRUE(plan.tunes_lists);
+  EXPECT_GT(plan.block, 0U);
+  EXPECT_TRUE(std::ranges::any_of(record.alternatives,
+                                  [&](const auto& one) { return one.candidate == tuned; }));
+  // What is wrong about messages says nothing about gets.
+  std::vector<bool> of_baseline;
+  for (const Sensitivity& one : record.sensitivities) {
+    if (one.source == Source::regions) of_baseline.push_back(one.of_baseline);
+  }
+  EXPECT_EQ(of_baseline, (std::vector<bool>{true, false}));
 }
 
 TEST(PlanIndirect, BlocksHoldNoMoreReadsThanThereIsRoomFor) {
@@ -73,9 +108,9 @@ TEST(PlanIndirect, BlocksHoldNoMoreReadsThanThereIsRoomFor) {
 TEST(PlanIndirect, EqualReadsAreFetchedOnce) {
   const CompiledPath path = example_path();
   IndirectRequest request = request_of(100000, 3);
-  const double all_s = predict_indirect(request, path, 4096);
+  const double all_s = predict_indirect(request, path, {4096});
   request.distinct_percent = 10;
-  EXPECT_LT(predict_indirect(request, path, 4096), all_s);
+  EXPECT_LT(predict_indirect(request, path, {4096}), all_s);
 }
 
 }  // namespace

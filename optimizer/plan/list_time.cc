@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "optimizer/plan/perturbed.h"
-#include "optimizer/plan/vis.h"
 
 namespace stripline::plan::detail {
 
-double list_get_s(const ListGet& list, const CompiledPath& path, const Surroundings& surroundings,
-                  const Ends& ends) noexcept {
+VisPlan list_plan(const ListGet& list, const CompiledPath& path,
+                  const Surroundings& surroundings) noexcept {
   VisRequest many;
   many.direction = Direction::get;
   many.regions = static_cast<uint64_t>(list.elements);
@@ -21,7 +20,14 @@ double list_get_s(const ListGet& list, const CompiledPath& path, const Surroundi
   many.region_header_bytes = kListRegionHeaderBytes;
   many.peers = static_cast<uint32_t>(list.owners);
   many.surroundings = surroundings;
-  const VisPlan plan = plan_vis(many, &path.vis);
+  if (list.tuned) return plan_vis(many, &path.vis);
+  const VisPlan untuned = baseline_of_vis(many);
+  return force_vis(many, &path.vis, untuned.method, untuned.chunk_bytes, untuned.window);
+}
+
+double list_get_s(const ListGet& list, const CompiledPath& path, const Surroundings& surroundings,
+                  const Ends& ends) noexcept {
+  const VisPlan plan = list_plan(list, path, surroundings);
   // As far as that may be wrong.
   double factor = 1;
   const cost::Corner corner = ends.of(Source::regions);

@@ -66,7 +66,8 @@ uint32_t window_of(const Tiles& tiles, Schedule schedule, uint32_t window) {
 // `known`: the steps of these tiles, if they have been looked up.
 std::array<NestTransfer, access::kMaxReferences> transfers_of(const NestEvaluator& evaluator,
                                                               const Tiles& tiles,
-                                                              const Steps* known, Schedule schedule,
+                                                              const Steps* known,
+                                                              const NestCandidate& candidate,
                                                               uint32_t window) {
   std::array<NestTransfer, access::kMaxReferences> transfers{};
   for (uint32_t g = 0; g < tiles.groups(); ++g) {
@@ -78,7 +79,7 @@ std::array<NestTransfer, access::kMaxReferences> transfers_of(const NestEvaluato
     transfer.count = tile.count;
     transfer.burst = moves ? window : 1;
     transfer.init_level = transfer.sync_level = std::min(tile.hold, tiles.cut.loop);
-    if (moves && schedule == Schedule::all_issued) {
+    if (moves && candidate.schedule == Schedule::all_issued) {
       (reads(tile.mode) ? transfer.init_level : transfer.sync_level) = 0;
       if (!reads(tile.mode)) transfer.sync_burst = window;
     }
@@ -87,7 +88,8 @@ std::array<NestTransfer, access::kMaxReferences> transfers_of(const NestEvaluato
     const auto method_of = [&](Direction direction) {
       const detail::VisChoice* const chosen =
           known != nullptr ? known->choice_of(g, direction) : nullptr;
-      return chosen != nullptr ? chosen->candidate : evaluator.method_of(tile, direction);
+      return chosen != nullptr ? chosen->candidate
+                               : evaluator.method_of(tile, direction, candidate.tunes_tiles);
     };
     const VisCandidate vis = method_of(reads(tile.mode) ? Direction::get : Direction::put);
     transfer.method = vis.method;
@@ -98,21 +100,29 @@ std::array<NestTransfer, access::kMaxReferences> transfers_of(const NestEvaluato
   return transfers;
 }
 
+// For a candidate whose cut makes these tiles.
 NestPlan plan_of(const NestEvaluator& evaluator, const Tiles& tiles, const Steps* known,
-                 Schedule schedule, uint32_t window, const Verdict& verdict) {
-  const uint32_t in_flight = window_of(tiles, schedule, window);
+                 const NestCandidate& candidate, const Verdict& verdict) {
+  const Schedule schedule = candidate.schedule;
+  const uint32_t in_flight = window_of(tiles, schedule, candidate.window);
   return {
       .schedule = schedule,
       .reason = verdict.reason,
       .cut = tiles.cut,
       .steps = tiles.steps,
       .window = in_flight,
+      .tunes_tiles = candidate.tunes_tiles,
       .groups = tiles.groups(),
-      .transfer = transfers_of(evaluator, tiles, known, schedule, in_flight),
+      .transfer = transfers_of(evaluator, tiles, known, candidate, in_flight),
       .buffer_bytes = NestEvaluator::buffer_bytes(evaluator.buffers(tiles), schedule, in_flight),
       .predicted_s = verdict.predicted_s,
       .baseline_s = verdict.baseline_s,
       .gain_low = verdict.gain_low};
+}
+
+// The nest as without a model, whose steps these tiles are.
+NestCandidate baseline_with(const Tiles& tiles) {
+  return {Schedule::vectorised, tiles.cut, 1, false};
 }
 
 // Looks for the fastest candidate.
@@ -122,25 +132,29 @@ class Search {
   Search(const NestRequest& request, const NestEvaluator& evaluator, Recorder& record)
       : request_(request), evaluator_(evaluator), record_(record) {}
 
-  /// Cuts at every loop. Of a loop, sizes of about as many steps as are expected to be best come
-  /// first, then smaller and larger ones: once some in a row were worse than the best, and ever
-  /// worse, those further on are, too, but for those that just fill the buffers: between two of
-  /// them no more steps can be in flight than with the larger one.
+  /// The baseline, the same with tiles of many regions as the model says, and cuts at every loop.
+  /// Of a loop, sizes of about as many steps as are expected to be best come first, then smaller
+  /// and larger ones: once some in a row were worse than the best, and ever worse, those further on
+  /// are, too, but for those that just fill the buffers: between two of them no more steps can be
+  /// in flight than with the larger one.
   void run(const Tiles& baseline, const Steps& uncut, double baseline_s) {
     tried().tiles = baseline;
     tried().steps = uncut;
-    if (consider(Schedule::vectorised, 1, baseline_s)) keep();
-    expected_steps_ = evaluator_.balanced_steps(baseline, uncut);
+    if (consider(baseline_with(baseline), baseline_s)) keep();
+    try_methods(baseline, uncut);
     for (uint32_t loop = outermost_cut(request_.nest); loop < request_.nest.depth; ++loop) {
       try_loop(loop);
     }
   }
 
-  const Tiles& best() const { return pair_[best_].tiles; }
-  Steps& steps() { return pair_[best_].steps; }
-  Schedule schedule() const { return schedule_; }
-  uint32_t window() const { return window_; }
+  const NestCandidate& best() const { return candidate_; }
   double best_s() const { return best_s_; }
+  const Tiles& tiles() const { return pair_[best_].tiles; }
+  Steps& steps() { return pair_[best_].steps; }
+  /// No candidate is faster than the baseline.
+  bool keeps_baseline() const {
+    return candidate_.schedule == Schedule::vectorised && !candidate_.tunes_tiles;
+  }
 
  private:
   static constexpr double kNever = std::numeric_limits<double>::infinity();  // not possible
@@ -174,6 +188,21 @@ class Search {
     std::array<One, 96> granules_;  // NOLINT(*-member-init): filled up to count_
     size_t count_ = 0;
   };
+
+  // The vectorised nest with tiles as the model says, if some of them then travel otherwise.
+  void try_methods(const Tiles& baseline, const Steps& uncut) {
+    expected_steps_ = evaluator_.balanced_steps(baseline, uncut);
+    if (uncut.choices.size() == 0) return;
+    Trial& trial = tried();
+    trial.tiles = baseline;
+    evaluator_.look_up(baseline, true, trial.steps);
+    if (detail::move_alike(trial.steps, uncut)) return;
+    expected_steps_ = evaluator_.balanced_steps(baseline, trial.steps);
+    const NestCandidate candidate{Schedule::vectorised, baseline.cut};
+    if (consider(candidate, evaluator_.time(trial.steps, candidate.schedule, candidate.window))) {
+      keep();
+    }
+  }
 
   void try_loop(uint32_t loop) {
     const uint64_t count = request_.nest.counts[loop];
@@ -274,7 +303,7 @@ class Search {
     if (!growth.tiles(cut.granule, tried().tiles)) return kNever;
     const uint64_t count = tried().tiles.steps;
     if (count < 2 || count > kMostSteps) return kNever;
-    evaluator_.look_up(tried().tiles, steps);
+    evaluator_.look_up(tried().tiles, true, steps);
     const double bound_s = evaluator_.bound(steps);
     if (bound_s >= best_s_) {
       record_.prune(NestPruned{cut, bound_s});
@@ -285,7 +314,7 @@ class Search {
     const auto attempt = [&](Schedule schedule, uint32_t window) {
       const double s = evaluator_.time(steps, schedule, window);
       fastest_s = std::min(fastest_s, s);
-      better = consider(schedule, window, s) || better;
+      better = consider({schedule, cut, window}, s) || better;
     };
     // Beyond the queue issuing gets blocks, and B with as many in flight computes meanwhile. Else
     // B's gets are not earlier than A's.
@@ -301,13 +330,12 @@ class Search {
     return fastest_s;
   }
 
-  // True if the cut that is tried is the best so far, with this schedule and window.
-  bool consider(Schedule schedule, uint32_t window, double predicted_s) {
-    record_.consider(NestCandidate{schedule, tried().tiles.cut, window}, predicted_s);
+  // True if a candidate with the tiles that are tried is the best so far.
+  bool consider(const NestCandidate& candidate, double predicted_s) {
+    record_.consider(candidate, predicted_s);
     if (!(predicted_s < best_s_)) return false;
     best_s_ = predicted_s;
-    schedule_ = schedule;
-    window_ = window;
+    candidate_ = candidate;
     return true;
   }
 
@@ -325,8 +353,7 @@ class Search {
   double one_iteration_s_ = kNever;  // of steps of one iteration of the loop that was tried last
   std::array<Trial, 2> pair_;        // the best one so far, and what is tried
   size_t best_ = 0;
-  Schedule schedule_ = Schedule::vectorised;
-  uint32_t window_ = 1;
+  NestCandidate candidate_;
   double best_s_ = std::numeric_limits<double>::infinity();
 };
 
@@ -367,10 +394,26 @@ void each_doubt(NestEvaluator& evaluator, Perturbed before, Perturbed after, con
   if (evaluator.estimates_compute()) doubt(Source::compute);
   for (const Source source : detail::kMessageSources) doubt(source);
   if (evaluator.serves()) doubt(Source::serve);
-  if (before.dependence(evaluator, Source::regions).any ||
-      after.dependence(evaluator, Source::regions).any) {
-    doubt(Source::regions);
+  const auto regions_before = before.dependence(evaluator, Source::regions);
+  const auto regions_after = after.dependence(evaluator, Source::regions);
+  if (!regions_before.any && !regions_after.any) return;
+  if (!regions_before.any || !regions_after.any ||
+      before.steps.methods() == after.steps.methods()) {
+    return doubt(Source::regions);
   }
+  // What the model errs by about one method says nothing about another one.
+  const auto at_ends_of_regions = [&](const auto& gain) {
+    return lowest_at_ends([&](Corner corner) {
+      evaluator.perturb({corner, Source::regions});
+      return gain();
+    });
+  };
+  visit(Source::regions, true, at_ends_of_regions([&] {
+          return gain_of(before.time(evaluator, regions_before), after.nominal_s);
+        }));
+  visit(Source::regions, false, at_ends_of_regions([&] {
+          return gain_of(before.nominal_s, after.time(evaluator, regions_after));
+        }));
 }
 
 void report(const Nest&, const Stream&, const StripCosts*, NoRecord&) {}
@@ -395,34 +438,35 @@ std::optional<NestPlan> decide_stream(const NestRequest& request, const NestEval
   if (stream.loop > 0 && strip.reason != Reason::tuned) return std::nullopt;
   report(request.nest, stream, costs, record);
   const auto tiles = tiles_of(request.nest, cut);
-  return plan_of(evaluator, *tiles, nullptr, strip.schedule, strip.burst,
+  return plan_of(evaluator, *tiles, nullptr,
+                 {strip.schedule, cut, strip.burst, strip.reason == Reason::tuned},
                  {strip.reason, strip.predicted_s, strip.baseline_s, strip.gain_low});
 }
 
-// Cut or not. With a model of all that moves. (Functions that return one plan only do not copy it.)
+// Cut or not, and how tiles travel. With a model of all that moves. (Functions that return one plan
+// only do not copy it.)
 template <typename Recorder>
 NestPlan decide_cut(const NestRequest& request, NestEvaluator& evaluator, const Tiles& baseline,
                     Recorder& record) {
-  Steps uncut = evaluator.steps(baseline);
+  Steps uncut = evaluator.steps(baseline, false);
   const double baseline_s = evaluator.time(uncut, Schedule::vectorised, 1);
   Search<Recorder> search(request, evaluator, record);
   search.run(baseline, uncut, baseline_s);
   Verdict verdict = keep_baseline(baseline_s);
-  if (search.schedule() != Schedule::vectorised) {
-    record.take(NestCandidate{search.schedule(), search.best().cut, search.window()},
-                search.best_s());
-    verdict = weigh(baseline_s, search.best_s(), evaluator.minimum_gain(),
-                    {.composition = evaluator.composition()}, record, [&](const auto& visit) {
-                      each_doubt(evaluator, {baseline, uncut, Schedule::vectorised, 1, baseline_s},
-                                 {search.best(), search.steps(), search.schedule(), search.window(),
-                                  search.best_s()},
-                                 visit);
-                    });
+  if (!search.keeps_baseline()) {
+    const NestCandidate& best = search.best();
+    record.take(best, search.best_s());
+    verdict = weigh(
+        baseline_s, search.best_s(), evaluator.minimum_gain(),
+        {.composition = evaluator.composition()}, record, [&](const auto& visit) {
+          each_doubt(evaluator, {baseline, uncut, Schedule::vectorised, 1, baseline_s},
+                     {search.tiles(), search.steps(), best.schedule, best.window, search.best_s()},
+                     visit);
+        });
   }
   return verdict.takes_candidate()
-             ? plan_of(evaluator, search.best(), &search.steps(), search.schedule(),
-                       search.window(), verdict)
-             : plan_of(evaluator, baseline, &uncut, Schedule::vectorised, 1, verdict);
+             ? plan_of(evaluator, search.tiles(), &search.steps(), search.best(), verdict)
+             : plan_of(evaluator, baseline, &uncut, baseline_with(baseline), verdict);
 }
 
 template <typename Recorder>
@@ -441,7 +485,7 @@ NestPlan decide(const NestRequest& request, Recorder& record) {
     return uncut_nest(request.nest, *failure);
   const Tiles& baseline = std::get<Tiles>(whole);
   if (predictable) return decide_cut(request, evaluator, baseline, record);
-  return plan_of(evaluator, baseline, nullptr, Schedule::vectorised, 1,
+  return plan_of(evaluator, baseline, nullptr, baseline_with(baseline),
                  {.reason = evaluator.moves() ? Reason::no_model : Reason::own_memory});
 }
 
@@ -489,13 +533,13 @@ NestPlan force(const NestRequest& request, const NestCandidate& candidate, Reaso
   }
   Verdict verdict{.reason = reason};
   if (evaluator.moves() && evaluator.known()) {
-    Steps uncut = evaluator.steps(baseline);
-    Steps steps = evaluator.steps(*tiles);
+    Steps uncut = evaluator.steps(baseline, false);
+    Steps steps = evaluator.steps(*tiles, allowed.tunes_tiles);
     verdict.baseline_s = evaluator.time(uncut, Schedule::vectorised, 1);
     verdict.predicted_s = evaluator.time(steps, allowed.schedule,
                                          window_of(*tiles, allowed.schedule, allowed.window));
   }
-  return plan_of(evaluator, *tiles, nullptr, allowed.schedule, allowed.window, verdict);
+  return plan_of(evaluator, *tiles, nullptr, allowed, verdict);
 }
 
 // True if the groups of two tilings are the same but for what is in a tile.
@@ -541,10 +585,10 @@ NestPlan with_uniform_steps(const NestRequest& request, const NestPlan& plan) {
   if (!request.uniform_steps || plan.obstacle || has_uniform_steps(request.nest, plan.cut)) {
     return plan;
   }
-  const NestPlan even = force_uniform(request, {plan.schedule, plan.cut, plan.window}, plan.reason);
+  const NestPlan even = force_uniform(request, plan.candidate(), plan.reason);
   const double most_s = (1 - plan.gain_low) * plan.baseline_s;
   if (plan.reason != Reason::tuned || even.predicted_s < most_s) return even;
-  return force_uniform(request, {Schedule::vectorised, {0, request.nest.counts[0]}, 1},
+  return force_uniform(request, {Schedule::vectorised, {0, request.nest.counts[0]}, 1, false},
                        Reason::no_faster_plan);
 }
 
@@ -567,13 +611,19 @@ NestPlan uncut_nest(const access::Nest& nest, const access::Failure& obstacle) n
 NestPlan unfold_nest(const NestRequest& request, const NestCandidate& candidate) noexcept {
   const auto tiles = tiles_of(request.nest, candidate.cut);
   if (!tiles) return {};
-  return plan_of(NestEvaluator(request), *tiles, nullptr, candidate.schedule, candidate.window,
-                 {.reason = Reason::forced});
+  return plan_of(NestEvaluator(request), *tiles, nullptr, candidate, {.reason = Reason::forced});
 }
 
 NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate,
                     Reason reason) noexcept {
   return with_uniform_steps(request, force(request, candidate, reason));
+}
+
+std::optional<NestPlan> tie_of_nest(const NestRequest& request) noexcept {
+  const NestPlan tie =
+      force_nest(request, {Schedule::vectorised, {0, request.nest.counts[0]}}, Reason::tied);
+  if (tie.obstacle || !(tie.predicted_s < tie.baseline_s)) return std::nullopt;
+  return tie;
 }
 
 }  // namespace stripline::plan

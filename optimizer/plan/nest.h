@@ -7,6 +7,11 @@
 // The time of a plan is that of strip.h, a pipeline of steps, with what all groups of a step take
 // together: one after another on the CPU and on the NIC, and the longest of their paths. Groups
 // that do not change from step to step are fetched once for all of them, and held.
+//
+// The baseline is what is done without a model: the nest is vectorised, and tiles of many regions
+// are moved by the method that is taken without one (vis.h). All candidates move them by the
+// methods that the model chooses, the vectorised nest among them: that is a plan like any other,
+// which has to gain the margin, and is compared.
 #pragma once
 
 #include <array>
@@ -88,22 +93,7 @@ struct NestTransfer {
     if (direction == Direction::put && access::reads(mode)) return put_back;
     return {method, vis_window, chunk_bytes};
   }
-};
-
-struct NestPlan {
-  const Schedule schedule = Schedule::vectorised;
-  const Reason reason = Reason::no_model;
-  const access::Cut cut{};
-  const uint64_t steps = 1;   ///< over all iterations of the loops around the cut
-  const uint32_t window = 1;  ///< steps that are in flight; B only
-  const uint32_t groups = 0;  ///< of access::tile() for the cut
-  const std::array<NestTransfer, access::kMaxReferences> transfer{};
-  const uint64_t buffer_bytes = 0;
-  const double predicted_s = 0;  ///< 0 without a model
-  const double baseline_s = 0;   ///< of the vectorised nest; 0 without a model
-  const double gain_low = 0;     ///< as StripPlan's
-  /// Why the nest is not cut, nor vectorised: the program makes its accesses one by one.
-  const std::optional<access::Failure> obstacle{};
+  bool operator==(const NestTransfer&) const = default;
 };
 
 /// One method to run the nest.
@@ -111,6 +101,34 @@ struct NestCandidate {
   Schedule schedule = Schedule::vectorised;
   access::Cut cut;
   uint32_t window = 1;
+  /// Tiles of many regions travel by the methods that the model chooses (vis.h); else as without a
+  /// model.
+  bool tunes_tiles = true;
+};
+
+struct NestPlan {
+  const Schedule schedule = Schedule::vectorised;
+  const Reason reason = Reason::no_model;
+  const access::Cut cut{};
+  const uint64_t steps = 1;        ///< over all iterations of the loops around the cut
+  const uint32_t window = 1;       ///< steps that are in flight; B only
+  const bool tunes_tiles = false;  ///< as NestCandidate's
+  const uint32_t groups = 0;       ///< of access::tile() for the cut
+  const std::array<NestTransfer, access::kMaxReferences> transfer{};
+  const uint64_t buffer_bytes = 0;
+  const double predicted_s = 0;  ///< 0 without a model
+  const double baseline_s = 0;   ///< of baseline_of_nest(); 0 without a model
+  const double gain_low = 0;     ///< as StripPlan's
+  /// Why the nest is not cut, nor vectorised: the program makes its accesses one by one.
+  const std::optional<access::Failure> obstacle{};
+
+  /// That the plan is of.
+  NestCandidate candidate() const { return {schedule, cut, window, tunes_tiles}; }
+  /// True if another plan for the nest does the same.
+  bool does_as(const NestPlan& other) const {
+    return schedule == other.schedule && cut.loop == other.cut.loop &&
+           cut.granule == other.cut.granule && window == other.window && transfer == other.transfer;
+  }
 };
 
 /// A cut whose fastest schedule cannot be below `bound_s`, which is not below the best so far.
@@ -127,7 +145,7 @@ inline uint64_t nest_slots(Schedule schedule, uint64_t window, uint64_t steps, b
   return slots_of(schedule, 1 + (gets && puts ? 2 * window : window), steps);
 }
 
-/// The plan for a nest. Vectorised where no model is known of a path that data take. Pure,
+/// The plan for a nest. The baseline where no model is known of a path that data take. Pure,
 /// allocates nothing.
 NestPlan plan_nest(const NestRequest& request) noexcept;
 
@@ -145,10 +163,16 @@ NestPlan unfold_nest(const NestRequest& request, const NestCandidate& candidate)
 NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate,
                     Reason reason = Reason::forced) noexcept;
 
-/// The vectorised nest, as a guard has it carried out in place of another plan.
+/// The nest as without a model, which a guard has carried out in place of another plan: vectorised,
+/// and with tiles of many regions moved as without one.
 inline NestPlan baseline_of_nest(const NestRequest& request) noexcept {
-  return force_nest(request, {Schedule::vectorised, {0, request.nest.counts[0]}, 1},
+  return force_nest(request, {Schedule::vectorised, {0, request.nest.counts[0]}, 1, false},
                     Reason::guarded);
 }
+
+/// The baseline with tiles of many regions moved by the methods that the model chooses, which a
+/// guard may compare with it where no plan is surely faster; none if that is not predicted to be
+/// faster.
+std::optional<NestPlan> tie_of_nest(const NestRequest& request) noexcept;
 
 }  // namespace stripline::plan

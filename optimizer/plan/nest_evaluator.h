@@ -42,7 +42,7 @@ struct TileTransfer {
   double slowdown = 1;        // of a byte, in a network that others use
   // One operation for each run: its parameters, by corner.
   const MessageCosts* message = nullptr;
-  // By the method that plan_vis() chooses: one of Steps::choices.
+  // By a method of vis.h: one of Steps::choices.
   uint32_t choice = 0;
 };
 
@@ -99,7 +99,26 @@ struct Steps : StepTimes {
     }
     return nullptr;
   }
+
+  // By which methods tiles of many regions are moved, as bits.
+  uint32_t methods() const {
+    uint32_t bits = 0;
+    for (const TileTransfer& transfer : transfers) {
+      if (!transfer.many_regions) continue;
+      const size_t number = static_cast<size_t>(transfer.direction) * kVisMethods +
+                            static_cast<size_t>(choices[transfer.choice].candidate.method);
+      bits |= uint32_t{1} << number;
+    }
+    return bits;
+  }
 };
+
+// True if the same tiles are moved by the same methods, with the same windows and chunks.
+inline bool move_alike(const Steps& a, const Steps& b) {
+  return std::equal(
+      a.choices.begin(), a.choices.end(), b.choices.begin(), b.choices.end(),
+      [](const VisChoice& x, const VisChoice& y) { return x.candidate == y.candidate; });
+}
 
 class NestEvaluator {
  public:
@@ -147,9 +166,9 @@ class NestEvaluator {
     return request;
   }
 
-  /// How a tile of several regions is moved.
-  VisCandidate method_of(const Tile& tile, Direction direction) const {
-    const VisPlan plan = plan_vis(many(tile, direction), link_of(tile).vis);
+  /// How a tile of several regions is moved (NestCandidate::tunes_tiles).
+  VisCandidate method_of(const Tile& tile, Direction direction, bool tunes_tiles) const {
+    const VisPlan plan = plan_vis(many(tile, direction), tunes_tiles ? link_of(tile).vis : nullptr);
     return {plan.method, plan.window, plan.chunk_bytes};
   }
 
@@ -168,14 +187,14 @@ class NestEvaluator {
     return bytes - std::min(bytes, unused);
   }
 
-  Steps steps(const Tiles& tiles) const {
+  Steps steps(const Tiles& tiles, bool tunes_tiles) const {
     Steps steps;
-    look_up(tiles, steps);
+    look_up(tiles, tunes_tiles, steps);
     return steps;
   }
 
   /// Sets `steps`, with the times of a model that is known().
-  void look_up(const Tiles& tiles, Steps& steps) const {
+  void look_up(const Tiles& tiles, bool tunes_tiles, Steps& steps) const {
     steps.buffers = {.steps = tiles.steps};
     steps.waiting_part = steps.received_bytes = 0;
     steps.messages = 0;
@@ -205,7 +224,7 @@ class NestEvaluator {
         transfer.part = part;
         transfer.share = moved / count;
         transfer.full = full;
-        look_up(tile, transfer, steps);
+        look_up(tile, tunes_tiles, transfer, steps);
       }
     }
     take_times(tiles, steps);
@@ -399,7 +418,7 @@ class NestEvaluator {
                                                  corner);
   }
 
-  void look_up(const Tile& tile, TileTransfer& transfer, Steps& steps) const {
+  void look_up(const Tile& tile, bool tunes_tiles, TileTransfer& transfer, Steps& steps) const {
     const NestLink& link = link_of(tile);
     const Direction direction = transfer.direction;
     if (tile.contiguous() || link.vis == nullptr) {
@@ -412,7 +431,9 @@ class NestEvaluator {
     const VisRequest request = many(tile, direction);
     transfer.many_regions = true;
     transfer.choice = static_cast<uint32_t>(steps.choices.size());
-    steps.choices.add([&] { return choose_vis(request, *link.vis); });
+    steps.choices.add([&] {
+      return tunes_tiles ? choose_vis(request, *link.vis) : untuned_vis(request, *link.vis);
+    });
     // What the NIC takes of it is bytes, all but a little.
     transfer.slowdown = slowdown(link, direction, tile.bytes());
   }

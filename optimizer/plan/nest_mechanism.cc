@@ -17,7 +17,7 @@ namespace {
 using access::Mode;
 using access::Reference;
 
-// "; many regions by packed, pipelined", or nothing.
+// "; many regions by packed, pipelined", and if that is as without a model; or nothing.
 std::string methods_text(const NestPlan& plan) {
   std::string out;
   for (uint32_t g = 0; g < plan.groups; ++g) {
@@ -29,7 +29,8 @@ std::string methods_text(const NestPlan& plan) {
     const std::string put(to_string(transfer.put_back.method));
     if (out.find(put) == std::string::npos) out += ", " + put;
   }
-  return out.empty() ? out : "; many regions by " + out;
+  if (out.empty()) return out;
+  return "; many regions by " + out + (plan.tunes_tiles ? "" : ", as without a model");
 }
 
 std::string path_text(uint8_t link) {
@@ -254,7 +255,10 @@ void NestMechanism::show(const NestRequest& request, const NestPlan& plan, Row& 
 
 std::string NestMechanism::brief(const NestPlan& plan, std::string_view /*why*/) {
   if (plan.obstacle) return "access by access";
-  return brief_schedule(plan.schedule, plan.reason, plan.steps, plan.window);
+  std::string text = brief_schedule(plan.schedule, plan.reason, plan.steps, plan.window);
+  // What distinguishes it from the baseline.
+  if (plan.schedule == Schedule::vectorised && plan.tunes_tiles) text += methods_text(plan);
+  return text;
 }
 
 void NestMechanism::show_pruned(const NestPruned& pruned, Row& row) {

@@ -125,6 +125,29 @@ TEST(NestMechanism, SaysWhatFollowsWithoutAModelAndInReach) {
                {"in reach of loads and stores", "why: loads and stores reach the data"});
 }
 
+TEST(NestMechanism, DistinguishesMethodsOfTilesFromThoseWithoutAModel) {
+  const Network network(model::example_model());
+  NestRequest request = request_on(network);
+  request.nest.add_loop(128);
+  request.nest.add_loop(2);
+  request.nest.add({.mode = Mode::read, .owner = 1, .stride_bytes = {512, 8}});
+  request.compute_s = 1e-6;
+  const NestCandidate whole{Schedule::vectorised, {0, 128}};
+  const NestPlan baseline = baseline_of_nest(request);
+  const NestPlan tuned = force_nest(request, whole);
+  const auto text_of = [&](const NestPlan& plan) {
+    Row row;
+    NestMechanism::show(request, plan, row);
+    return row.text();
+  };
+  expect_parts(text_of(baseline), {"vectorised, 1 step", "many regions by packed, as without a"});
+  EXPECT_EQ(text_of(tuned).find("without a model"), std::string::npos);
+  EXPECT_NE(text_of(tuned), text_of(baseline));
+  expect_parts(to_text(explain(request)), {"many regions by packed, as without a model: "});
+  EXPECT_EQ(NestMechanism::brief(baseline, "").find("many regions"), std::string::npos);
+  expect_parts(NestMechanism::brief(tuned, ""), {"blocking, 1 step; many regions by "});
+}
+
 TEST(NestMechanism, EstimatesTheComputationFromTheOperations) {
   const Network network(model::example_model());
   NestRequest request = matrix_times_vector(network, 64, 1024);

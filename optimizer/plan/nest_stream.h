@@ -87,7 +87,8 @@ inline void add_as_nests(const StripRecord& strips, const Nest& nest, const Stre
   const auto as_nest = [&](const StripCandidate& candidate) {
     // Strips of equal size.
     const StripPlan plan = force_strip(stream.strips, nullptr, candidate);
-    return NestCandidate{candidate.schedule, cut_into(plan.strip_bytes), candidate.window};
+    return NestCandidate{candidate.schedule, cut_into(plan.strip_bytes), candidate.window,
+                         candidate.schedule != Schedule::vectorised};
   };
   for (const auto& [candidate, predicted_s] : strips.alternatives) {
     record.consider(as_nest(candidate), predicted_s);

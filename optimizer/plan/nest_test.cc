@@ -225,7 +225,7 @@ TEST(PlanNest, ServesTilesOfManyRegions) {
   tile.region_bytes = 512;
   tile.extent_bytes = 511 * kKiB + 512;
   tile.bounding_box_allowed = true;
-  const detail::VisChoice choice = detail::choose_vis(tile, network.vis);
+  const detail::VisChoice choice = detail::untuned_vis(tile, network.vis);
   // An uncut nest serves a peer's tile while it waits for its own.
   const detail::VisStage& stage = choice.stage;
   EXPECT_NEAR(packed.baseline_s, stage.issue + stage.round_trip + stage.retire + request.compute_s,
@@ -281,7 +281,110 @@ TEST(PlanNest, HasTheMethodsOfBothDirections) {
   EXPECT_EQ(put.put_back, VisCandidate{});
 }
 
-// The planners agree where both can say something.
+// A network on which messages take `times` as long as in the example.
+model::TunedModel with_messages(double times) {
+  model::TunedModel m = model::example_model();
+  for (model::Segment& segment : m.network.at("inter-node").am->segments) {
+    segment.o_base_s = model::example_parameter(times * segment.o_base_s->value);
+    segment.L_s = model::example_parameter(times * segment.L_s->value);
+  }
+  return m;
+}
+
+// Short rows that lie far apart: they are packed without a model.
+NestRequest far_rows(const Network& network) {
+  NestRequest request = request_on(network);
+  request.nest.add_loop(128);
+  request.nest.add_loop(2);
+  request.nest.add({.mode = Mode::read, .owner = 1, .stride_bytes = {512, 8}});
+  request.compute_s = 1e-6;
+  return request;
+}
+
+NestCandidate all_at_once(const NestRequest& request, bool tunes_tiles) {
+  return {Schedule::vectorised, {0, request.nest.counts[0]}, 1, tunes_tiles};
+}
+
+TEST(PlanNest, TheBaselineMovesTilesAsWithoutAModel) {
+  const Network network(with_messages(1000));
+  const NestRequest request = far_rows(network);
+  NestRequest without = request;
+  for (NestLink& link : without.links) {
+    link.strip = nullptr;
+    link.vis = nullptr;
+  }
+  const NestPlan untuned = plan_nest(without);
+  ASSERT_EQ(untuned.reason, Reason::no_model);
+  ASSERT_EQ(untuned.transfer[0].method, VisMethod::packed);
+  const NestPlan baseline = baseline_of_nest(request);
+  EXPECT_EQ(baseline.transfer, untuned.transfer);
+  EXPECT_FALSE(baseline.tunes_tiles);
+  EXPECT_EQ(baseline.predicted_s, baseline.baseline_s);
+  // The same with other methods is a plan, with what it gains.
+  const NestPlan tuned = force_nest(request, all_at_once(request, true));
+  EXPECT_EQ(tuned.baseline_s, baseline.baseline_s);
+  EXPECT_NE(tuned.transfer[0].method, VisMethod::packed);
+  EXPECT_LT(tuned.predicted_s, 0.1 * tuned.baseline_s);
+  NestRecord record;
+  const NestPlan plan = plan_nest(request, record);
+  EXPECT_EQ(plan.reason, Reason::tuned);
+  EXPECT_TRUE(plan.tunes_tiles);
+  EXPECT_EQ(plan.baseline_s, baseline.baseline_s);
+  EXPECT_LE(plan.predicted_s, tuned.predicted_s);
+  ASSERT_GT(record.alternatives.size(), 1U);
+  EXPECT_FALSE(record.alternatives[0].candidate.tunes_tiles);
+  EXPECT_EQ(record.alternatives[0].predicted_s, baseline.predicted_s);
+  EXPECT_EQ(record.alternatives[1].candidate.schedule, Schedule::vectorised);
+  EXPECT_TRUE(record.alternatives[1].candidate.tunes_tiles);
+  EXPECT_EQ(record.alternatives[1].predicted_s, tuned.predicted_s);
+}
+
+// A model that errs about messages does not err about gets.
+TEST(PlanNest, OtherMethodsOfTilesErrByThemselves) {
+  const Network network(with_messages(1000));
+  NestRecord record;
+  const NestPlan plan = plan_nest(far_rows(network), record);
+  std::vector<bool> of_baseline;
+  double squares = 0;
+  for (const Sensitivity& one : record.sensitivities) {
+    if (one.source == Source::regions) of_baseline.push_back(one.of_baseline);
+    squares += one.gain_loss * one.gain_loss;
+  }
+  EXPECT_EQ(of_baseline, (std::vector<bool>{true, false}));
+  EXPECT_NEAR(plan.gain_low, 1 - plan.predicted_s / plan.baseline_s - std::sqrt(squares), 1e-9);
+}
+
+TEST(PlanNest, MethodsOfTilesHaveToGainTheMargin) {
+  int ties = 0;
+  int kept = 0;
+  int taken = 0;
+  for (double times = 1; times < 1000; times *= 1.3) {
+    const Network network(with_messages(times));
+    const NestRequest request = far_rows(network);
+    const NestPlan plan = plan_nest(request);
+    const NestPlan tuned = force_nest(request, all_at_once(request, true));
+    const double gain = 1 - tuned.predicted_s / tuned.baseline_s;
+    if (plan.reason == Reason::tuned) {
+      ++taken;
+    } else {
+      ++kept;
+      EXPECT_EQ(plan.transfer, baseline_of_nest(request).transfer);
+      // Nothing was measured of either method: each may take half as long again.
+      EXPECT_LT(gain, 0.6) << times;
+    }
+    const auto tie = tie_of_nest(request);
+    EXPECT_EQ(tie.has_value(), gain > 0) << times;
+    if (!tie) continue;
+    ++ties;
+    EXPECT_EQ(tie->reason, Reason::tied);
+    EXPECT_TRUE(tie->does_as(tuned));
+    EXPECT_FALSE(tie->does_as(baseline_of_nest(request)));
+  }
+  EXPECT_GT(ties, 0);
+  EXPECT_GT(kept, 0);
+  EXPECT_GT(taken, 0);
+}
+
 // Messages have few places in flight, each of which is taken until its message is answered: cutting
 // a tile that travels in one message into eight lets six of these wait for a whole round trip.
 TEST(PlanNest, PackedTilesWaitForAPlaceInTheQueueOfMessages) {

@@ -49,7 +49,11 @@ bool is_allowed(const VisRequest& request, VisMethod method) {
     case VisMethod::best:
       break;
   }
-  return std::min(request.medium_bytes, buffer_per_peer(request)) >= least_chunk(request);
+  // What goes through a landing zone is asked for, or announced, by messages.
+  const uint64_t least_message =
+      uint64_t{request.message_header_bytes} + request.region_header_bytes + kLeastPackedBytes;
+  return std::min(request.medium_bytes, buffer_per_peer(request)) >= least_chunk(request) &&
+         request.message_bytes >= least_message;
 }
 
 // A candidate and its time by the cost model, 0 without one.
@@ -415,17 +419,19 @@ VisPlan plan_vis(const VisRequest& request, const VisCosts* costs, VisRecord& re
   return plan_with(request, costs, record);
 }
 
+VisChoice detail::untuned_vis(const VisRequest& request, const VisCosts& costs) noexcept {
+  const VisPlan plan = blind(request);
+  const VisCandidate candidate{plan.method, plan.window, plan.chunk_bytes};
+  const cost::LogRatio residual = residual_of(request, costs, candidate);
+  return {candidate, vis_stage(request, costs, candidate), residual, std::exp(residual.value)};
+}
+
 VisChoice detail::choose_vis(const VisRequest& request, const VisCosts& costs) noexcept {
+  if (!predictable(request, &costs)) return untuned_vis(request, costs);
   const auto choose = [](const VisCandidate& candidate, const VisStage& stage,
                          const cost::LogRatio& residual) -> VisChoice {
     return {candidate, stage, residual, std::exp(residual.value)};
   };
-  if (!predictable(request, &costs)) {
-    const VisPlan plan = blind(request);
-    const VisCandidate candidate{plan.method, plan.window, plan.chunk_bytes};
-    return choose(candidate, vis_stage(request, costs, candidate),
-                  residual_of(request, costs, candidate));
-  }
   const Methods methods(request, costs);
   const Place place(request);
   const auto with_stage = [&](const VisCandidate& candidate, const cost::LogRatio& residual) {

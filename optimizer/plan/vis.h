@@ -77,6 +77,9 @@ inline constexpr uint32_t kListRegionHeaderBytes = 8;
 /// The header of a put with a signal, which names its flag.
 inline constexpr uint32_t kSignalHeaderBytes = 24;
 
+/// Bytes of data that a packed message has room for at least, beside its headers.
+inline constexpr uint64_t kLeastPackedBytes = 16;
+
 /// With this number of messages or fewer, no data go through a landing zone: the round trip of the
 /// messages that belong to it takes longer than the messages.
 inline constexpr uint64_t kLandingFromMessages = 3;

@@ -1,5 +1,5 @@
-// What plan_vis() decides, as a stage of a pipeline, without the times that a VisPlan tells. For
-// the files of this folder.
+// What plan_vis() decides, and what is done without a model, as a stage of a pipeline, without the
+// times that a VisPlan tells. For the files of this folder.
 #pragma once
 
 #include "optimizer/cost/residual_table.h"
@@ -17,5 +17,8 @@ struct VisChoice {
 
 /// The method of plan_vis() for the same arguments, with its window and chunk.
 VisChoice choose_vis(const VisRequest& request, const VisCosts& costs) noexcept;
+
+/// The method that is taken without a model, and what the model says of it.
+VisChoice untuned_vis(const VisRequest& request, const VisCosts& costs) noexcept;
 
 }  // namespace stripline::plan::detail

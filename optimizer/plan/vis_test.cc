@@ -524,6 +524,21 @@ TEST(ForceVis, RefusesWhatTheRequestDoesNotAllow) {
   EXPECT_EQ(plan_vis(request, nullptr).method, VisMethod::pipelined);
 }
 
+// A landing zone does not help: messages say where data belong.
+TEST(ForceVis, RefusesWhatNoMessageHolds) {
+  const VisCosts costs = costs_of();
+  VisRequest request = request_of(100, 64, Direction::put);
+  request.medium_bytes = kLandingSlotBytes;
+  request.message_header_bytes = kStridedHeaderBytes + 13 * kDimensionHeaderBytes;
+  request.message_bytes = request.message_header_bytes + kLeastPackedBytes;
+  EXPECT_TRUE(vis_allowed(request, VisMethod::packed));
+  --request.message_bytes;
+  EXPECT_FALSE(vis_allowed(request, VisMethod::packed));
+  EXPECT_EQ(force_vis(request, &costs, VisMethod::packed, 0, 0), plan_vis(request, &costs));
+  EXPECT_EQ(plan_vis(request, &costs).method, VisMethod::pipelined);
+  EXPECT_EQ(plan_vis(request, nullptr).method, VisMethod::pipelined);
+}
+
 TEST(ForceVis, TunedSizesAreTheDefault) {
   model::VisModel vis = model::example_vis();
   const VisCosts costs = costs_of(&vis);

@@ -220,7 +220,7 @@ double seconds_of(const plan::GatherRequest& request, const plan::CompiledPath& 
 }
 double seconds_of(const plan::IndirectRequest& request, const plan::CompiledPath& path,
                   const plan::IndirectPlan& plan) {
-  return plan::plan_of<plan::IndirectMechanism>(request, &path, plan.block, plan::Reason::forced)
+  return force_indirect(request, &path, {plan.block, plan.tunes_lists}, plan::Reason::forced)
       .predicted_s;
 }
 double seconds_of(const plan::UpdateRequest& request, const plan::UpdateCosts& costs,

@@ -5,7 +5,7 @@
 namespace stripline::targets {
 
 bool same(const Candidate& a, const Candidate& b) {
-  return a.id == b.id && a.segment_bytes == b.segment_bytes;
+  return a.id == b.id && a.segment_bytes == b.segment_bytes && a.fan == b.fan;
 }
 
 std::string refusal(const Candidate& candidate, const Cell& cell, const Safety& safety) {

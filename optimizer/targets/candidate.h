@@ -19,6 +19,7 @@ struct Candidate {
   std::string name;
   int id = 0;                  ///< the target's number for it; 0: its own decision
   uint64_t segment_bytes = 0;  ///< 0: whole messages
+  uint32_t fan = 0;            ///< chains that leave the root; 0: it has no chains
   /// Control variables (MPI_T) that choose it, with numbers as values, where a driver selects it
   /// within a launch.
   std::vector<std::pair<std::string, int64_t>> select;
@@ -33,7 +34,7 @@ struct Candidate {
   uint32_t elements_per_rank = 0;
 };
 
-/// True if both are the same algorithm with the same segments.
+/// True if both are the same algorithm with the same segments and the same fan.
 bool same(const Candidate& a, const Candidate& b);
 
 /// Control variables of candidates in another version than that whose numbers candidates have.

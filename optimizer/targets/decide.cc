@@ -54,6 +54,10 @@ const char* to_string(Outcome outcome) {
       return "tie";
     case Outcome::few_runs:
       return "few_runs";
+    case Outcome::not_confirmed:
+      return "not_confirmed";
+    case Outcome::refuted:
+      return "refuted";
   }
   return "tie";
 }
@@ -256,6 +260,13 @@ Result<std::vector<CellVerdict>> judge_cells(std::span<const CellTimes> cells,
     verdicts.push_back(verdict);
   }
   return verdicts;
+}
+
+bool is_accepted(const stats::NonInferiorityTest& test) {
+  if (test.verdict != stats::NonInferiority::inconclusive) {
+    return test.verdict == stats::NonInferiority::non_inferior;
+  }
+  return test.upper > 0 && test.upper < 1 + kBoundedLoss;
 }
 
 Result<double> proven_by_probe(std::span<const double> without_s, std::span<const double> with_s) {

@@ -35,8 +35,12 @@ enum class Outcome {
   default_best,  ///< every alternative was slower, or not faster than by the margin, for certain
   tie,           ///< nothing is known to gain more than the margin
   few_runs,      ///< too few runs to say anything
+  // An alternative was chosen, and its validation took it back:
+  not_confirmed,  ///< it is not shown to be as fast as the default
+  refuted,        ///< it is slower, for certain
 };
-const char* to_string(Outcome outcome);  ///< "departs", "default_best", "tie", "few_runs"
+/// "departs", "default_best", "tie", "few_runs", "not_confirmed", "refuted"
+const char* to_string(Outcome outcome);
 
 struct CellDecision {
   Cell cell;
@@ -104,6 +108,14 @@ struct CellVerdict {
 };
 Result<std::vector<CellVerdict>> judge_cells(std::span<const CellTimes> cells,
                                              const DecisionRule& rule);
+
+/// What a comparison that stays inconclusive may lose at most, as a part of the default's time, by
+/// the upper end of its interval.
+inline constexpr double kBoundedLoss = 0.10;
+
+/// Whether exported settings may have this comparison: it is non-inferior, or inconclusive and
+/// bounded by kBoundedLoss. Never without pairs.
+bool is_accepted(const stats::NonInferiorityTest& test);
 
 /// What a wrong size or order of magnitude cannot do by chance: the probe, which must slow its cell
 /// down, was slower in every pair, by this factor at least in the median.

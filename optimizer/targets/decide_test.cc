@@ -159,6 +159,20 @@ TEST(JudgeCells, ManyCellsShareTheRiskOfAFalseAlarm) {
   EXPECT_EQ(judge_cells(many, {})->back().test.verdict, stats::NonInferiority::inconclusive);
 }
 
+TEST(JudgeCells, WhatIsInconclusiveIsAcceptedWhereItsLossIsBounded) {
+  using stats::NonInferiority;
+  const auto accepted = [](NonInferiority verdict, double upper) {
+    return is_accepted({.verdict = verdict, .ratio = 1, .lower = 0.9, .upper = upper});
+  };
+  EXPECT_TRUE(accepted(NonInferiority::non_inferior, 1.01));
+  EXPECT_TRUE(accepted(NonInferiority::non_inferior, 1.5));  // of a larger margin
+  EXPECT_TRUE(accepted(NonInferiority::inconclusive, 1.09));
+  EXPECT_FALSE(accepted(NonInferiority::inconclusive, 1.11));
+  EXPECT_FALSE(accepted(NonInferiority::inferior, 1.09));
+  EXPECT_FALSE(accepted(NonInferiority::inconclusive, std::numeric_limits<double>::infinity()));
+  EXPECT_FALSE(is_accepted({}));  // without pairs
+}
+
 TEST(Probe, OnlyATimeThatJumpsProvesReading) {
   EXPECT_TRUE(proven_by_probe(times(1, 0.05), times(2, 0.05, 8, 1)).ok());
   const auto same = proven_by_probe(times(1, 0.05), times(1, 0.05, 8, 1));

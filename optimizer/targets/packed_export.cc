@@ -7,6 +7,8 @@
 #include "base/packed_export.h"
 #include "base/quantity.h"
 #include "base/sha256.h"
+#include "optimizer/stats/compare.h"
+#include "optimizer/targets/decide.h"
 #include "optimizer/targets/registry.h"
 
 namespace stripline::targets {
@@ -14,8 +16,6 @@ namespace {
 
 // The name of a target's own settings in a cell (Candidate).
 constexpr std::string_view kDefault = "default";
-// stats::to_string(NonInferiority::inferior).
-constexpr std::string_view kSlower = "INFERIOR";
 
 // It comes from a node, and is shown in one line.
 constexpr size_t kMaxTextBytes = 200;
@@ -58,7 +58,11 @@ Status read_checks(const Json& record, std::string_view what, PackedExport& read
     STRIPLINE_ASSIGN_OR_RETURN(const std::string verdict, get_string(check, "verdict", what));
     const double ratio = ratio_in(check, "ratio");
     const double lower = ratio_in(check, "lower");
-    if (verdict == kSlower) {
+    if (verdict == stats::to_string(stats::NonInferiority::inconclusive)) {
+      stats::NonInferiorityTest test;
+      test.upper = ratio_in(check, "upper");
+      if (!is_accepted(test)) ++read.inconclusive;
+    } else if (verdict == stats::to_string(stats::NonInferiority::inferior)) {
       ++read.slower;
       if (ratio > read.worst_ratio) {
         STRIPLINE_ASSIGN_OR_RETURN(const std::string name, short_text(check, "operation", what));

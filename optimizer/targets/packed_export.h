@@ -32,9 +32,10 @@ struct PackedExport {
   /// one-sided intervals at 95 %.
   double ratio = 1;
   double ratio_low = 1;
-  size_t slower = 0;       ///< comparisons that are slower by more than the margin, for certain
-  std::string worst;       ///< the worst of these: "halo, 4 ranks, 1024 bytes"
-  double worst_ratio = 1;  ///< and its time with the settings over that without
+  size_t inconclusive = 0;  ///< comparisons that are not accepted, and not slower for certain
+  size_t slower = 0;        ///< comparisons that are slower by more than the margin, for certain
+  std::string worst;        ///< the worst of these: "halo, 4 ranks, 1024 bytes"
+  double worst_ratio = 1;   ///< and its time with the settings over that without
 };
 
 /// Errors: data_loss for what is not a packed export, texts that no line has room for, a target

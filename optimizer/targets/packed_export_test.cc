@@ -61,6 +61,19 @@ TEST(PackedExport, NamesTheWorstOfWhatIsSlower) {
   EXPECT_EQ(read.worst_ratio, 1.5);
 }
 
+TEST(PackedExport, CountsWhatIsInconclusiveUnlessItsLossIsBounded) {
+  Json whole = example();
+  for (const double upper : {1.05, 1.2, 1.5}) {
+    Json one = check("sort", "INCONCLUSIVE", 1, 0.9);
+    one["upper"] = upper;
+    whole["record"]["checks"].push_back(std::move(one));
+  }
+  whole["record"]["checks"].push_back(check("sort", "INCONCLUSIVE", 1, 0.9));
+  ASSERT_OK_AND_ASSIGN(const auto read, read_packed_export(whole.dump(), "it"));
+  EXPECT_EQ(read.inconclusive, 3U);
+  EXPECT_EQ(read.slower, 0U);
+}
+
 TEST(PackedExport, WhatWasConvertedIsNotProven) {
   Json whole = example();
   whole["record"]["validated"] = false;

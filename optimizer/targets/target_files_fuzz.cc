@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
           openmpi::rule_for(file, Collective::bcast, ranks, 4096);
         }
         openmpi::hazards(file, {});
-        openmpi::hazards(openmpi::with_probe(file, Collective::bcast, 3, 1), {});
+        openmpi::hazards(openmpi::with_probe(file, Collective::bcast, 3, {.id = 2, .fan = 4}), {});
         std::vector<std::string> left_out;
         const auto json = openmpi::json_rules_of(file, openmpi::Distribution::any, left_out);
         if (!openmpi::read_json_rules(openmpi::write_json_rules(json), "file").ok()) std::abort();

@@ -13,6 +13,8 @@ namespace {
 // Room for sums of elements and blocks in 64 bits.
 constexpr int64_t kLargestElement = int64_t{1} << 61;
 
+constexpr const char* kForall = "forall";
+
 uint64_t modulo(int64_t value, rank_t ranks) {
   return detail::floor_divide<0>(value, ranks).remainder;
 }
@@ -31,8 +33,8 @@ uint64_t inverse(uint64_t value, uint64_t modulus) {
   return detail::floor_divide<0>(x, modulus).remainder;
 }
 
-[[noreturn]] void fail(Context& context, const std::string& message) {
-  context.state().fail(Error(ErrorCode::invalid_argument, "forall: " + message));
+[[noreturn]] void fail(Context& context, const rma::Call& call, const std::string& message) {
+  context.state().fail(Error(ErrorCode::invalid_argument, text(call) + ": " + message));
 }
 
 }  // namespace
@@ -60,10 +62,12 @@ iterations iterations_of(const index_range& loop, const affine_affinity& affinit
 
 namespace detail {
 
-void check_loop(Context& context, const index_range& loop) {
-  if (loop.step == 0)
-    fail(context, "a loop from " + std::to_string(loop.lower) + " to " +
-                      std::to_string(loop.upper) + " with step 0 never ends");
+void check_range(Context& context, const index_range& loop, const char* name, CallSite site) {
+  if (loop.step == 0) {
+    fail(context, {name, site},
+         "a loop from " + std::to_string(loop.lower) + " to " + std::to_string(loop.upper) +
+             " with step 0 never ends");
+  }
 }
 
 ElementWalk walk_of(Context& context, const index_range& loop, int64_t a, int64_t k,
@@ -74,9 +78,12 @@ ElementWalk walk_of(Context& context, const index_range& loop, int64_t a, int64_
     int64_t element = 0;
     if (__builtin_mul_overflow(a, i, &element) || __builtin_add_overflow(element, k, &element) ||
         element < 0 || element >= std::min(bound, kLargestElement)) {
-      fail(context, "iteration " + std::to_string(i) + " is of element " + std::to_string(a) +
-                        " * " + std::to_string(i) + " + " + std::to_string(k) +
-                        ", but elements are from 0 to below " + std::to_string(bound));
+      fail(context, kForall,
+           bound == 0 ? std::string("there are no elements: an array has none, or owner_of() was "
+                                    "given a null pointer")
+                      : "iteration " + std::to_string(i) + " is of element " + std::to_string(a) +
+                            " * " + std::to_string(i) + " + " + std::to_string(k) +
+                            ", but elements are from 0 to below " + std::to_string(bound));
     }
     return element;
   };
@@ -89,7 +96,7 @@ ElementWalk walk_of(Context& context, const index_range& loop, int64_t a, int64_
 }
 
 void fail_zipped(Context& context) {
-  fail(context,
+  fail(context, kForall,
        "arrays that are walked through together differ in size, block or owner; create them alike");
 }
 

@@ -333,7 +333,44 @@ TEST_F(ForallDeathTest, AStepOfZero) {
   EXPECT_EXIT(
       on_ranks(2,
                [](Context& ctx) { forall(ctx, range(0, 9, 0), affinity(1, 0), [](int64_t) {}); }),
-      ::testing::ExitedWithCode(2), "with step 0 never ends");
+      ::testing::ExitedWithCode(2), "forall: a loop from 0 to 9 with step 0 never ends");
+}
+
+TEST_F(ForallDeathTest, FunctionsThatAreEmpty) {
+  const auto no_body = std::function<void(int64_t)>();
+  const auto no_rank = std::function<int64_t(int64_t)>();
+  const auto body = [](int64_t) {};
+  const std::vector<std::pair<const char*, std::function<void(Context&)>>> loops = {
+      {"forall", [=](Context& ctx) { forall(ctx, range(0, 9), affinity(1, 0), no_body); }},
+      {"forall", [=](Context& ctx) { forall(ctx, range(0, 9), every_rank, no_body); }},
+      {"forall",
+       [=](Context& ctx) {
+         auto array = shared_array<int>::create(ctx, 10);
+         forall(ctx, range(0, 9), owner_of(*array), no_body);
+       }},
+      {"forall",
+       [](Context& ctx) {
+         auto array = shared_array<int, block_cyclic<2>>::create(ctx, 10);
+         forall(ctx, zip(*array), std::function<void(int&)>());
+       }},
+      {"affinity_by", [=](Context& ctx) { forall(ctx, range(0, 9), affinity_by(no_rank), body); }},
+      {"rank_by", [=](Context& ctx) { forall(ctx, range(0, 9), rank_by(no_rank), body); }},
+  };
+  for (const auto& [name, loop] : loops) {
+    EXPECT_EXIT(on_ranks(2, loop), ::testing::ExitedWithCode(2),
+                std::string(name) + " with an empty std::function");
+  }
+}
+
+TEST_F(ForallDeathTest, NullPointersHaveNoOwner) {
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& ctx) {
+                         auto array = shared_array<int>::create(ctx, 10);
+                         const decltype(array->ptr(0)) nowhere{};
+                         forall(ctx, range(0, 6), owner_of(nowhere, array->distribution()),
+                                [](int64_t) {});
+                       }),
+              ::testing::ExitedWithCode(2), "forall: there are no elements: .* a null pointer");
 }
 
 TEST_F(ForallDeathTest, IterationsOfElementsThatDoNotExist) {

@@ -1,8 +1,11 @@
 // Ghost cells of one to four dimensions, against the cells of the whole grid.
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -222,6 +225,21 @@ TEST_P(Halo, MistakesAreTheSameOnAllRanks) {
   });
 }
 
+TEST_P(Halo, MayOutliveItsContext) {
+  std::array<std::optional<halo_exchange<uint32_t, 1>>, 2> kept;
+  on_ranks(2, [&](Context& context) {
+    const rank_t me = context.rank_me();
+    auto halo = halo_exchange<uint32_t, 1>::create(
+        context, {.interior = {4}, .width = {1}, .grid = {2}, .periodic = {true}});
+    ASSERT_TRUE(halo.ok()) << halo.error().message();
+    std::vector<uint32_t> cells(halo->elements(), me);
+    halo->exchange(cells.data());
+    EXPECT_EQ(cells.front(), 1 - me);
+    kept[me].emplace(std::move(*halo));
+    context.barrier();
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Fabrics, Halo, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
 
@@ -257,6 +275,35 @@ TEST_F(HaloDeathTest, ArraysAreThere) {
               ::testing::ExitedWithCode(2),
               "delete_symmetric_array of an array that is in use since .*halo_test.cc:[0-9]+: "
               "halo_exchange::start");
+}
+
+TEST_F(HaloDeathTest, HasNoNeighboursOnceItHasBeenMoved) {
+  EXPECT_EXIT(on_ranks(1,
+                       [](Context& context) {
+                         auto made = halo_exchange<int, 1>::create(
+                             context, {.interior = {4}, .width = {1}, .grid = {1}});
+                         const auto moved = std::move(*made);
+                         (void)made->neighbours();  // NOLINT(bugprone-use-after-move)
+                       }),
+              ::testing::ExitedWithCode(2),
+              "halo_test.cc:[0-9]+: halo_exchange::neighbours of an object that has been moved");
+}
+
+TEST_F(HaloDeathTest, StartsBeforeItsContextHasGone) {
+  const auto start_late = [] {
+    std::optional<halo_exchange<int, 1>> kept;
+    const Status ran = bootstrap::run_ranks(
+        bootstrap::group_on(fabrics_under_test()[1], 1), [&](Context& context) {
+          auto halo =
+              halo_exchange<int, 1>::create(context, {.interior = {4}, .width = {1}, .grid = {1}});
+          if (halo.ok()) kept.emplace(std::move(*halo));
+        });
+    std::array<int, 6> cells{};
+    if (ran.ok() && kept) kept->start(cells.data());
+    std::_Exit(1);
+  };
+  EXPECT_EXIT(start_late(), ::testing::ExitedWithCode(2),
+              "halo_test.cc:[0-9]+: halo_exchange::start, but the Context has gone");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -254,6 +255,19 @@ TEST_F(SharedArrayDeathTest, HandlesThatReferToNoArray) {
   EXPECT_FALSE(none);
   EXPECT_EQ(none.size(), 0U);
   EXPECT_TRUE(none.local_span().empty());
+}
+
+TEST_F(SharedArrayDeathTest, NullPointersAreOfNoElement) {
+  using Pointer = pointer_to_shared<int, cyclic>;
+  const std::vector<std::function<void(Context&)>> calls = {
+      [](Context& ctx) { (void)Pointer().local(ctx); },
+      [](Context& ctx) { (void)Pointer().get(ctx); },
+      [](Context& ctx) { Pointer().put(ctx, 1); },
+  };
+  for (const auto& call : calls) {
+    EXPECT_EXIT(on_ranks(1, call), ::testing::ExitedWithCode(2),
+                "shared_array_test.cc:[0-9]+: local of .* is out of bounds");
+  }
 }
 
 TEST_F(SharedArrayDeathTest, APackedPointerThatDoesNotFit) {

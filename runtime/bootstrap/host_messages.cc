@@ -1,5 +1,6 @@
 #include "runtime/bootstrap/host_messages.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
@@ -91,6 +92,7 @@ Json to_json(const HostOrder& order) {
           {"ranks", order.ranks},
           {"job_ranks", order.job_ranks},
           {"bind", order.bind},
+          {"records_points", order.records_points},
           {"label", order.label},
           {"input", order.input},
           {"silence_limit_s", order.silence_limit_s}};
@@ -116,6 +118,7 @@ Result<HostOrder> order_from_json(const Json& message) {
   STRIPLINE_ASSIGN_OR_RETURN(order.ranks, count_from_json(message, "ranks"));
   STRIPLINE_ASSIGN_OR_RETURN(order.job_ranks, count_from_json(message, "job_ranks"));
   STRIPLINE_ASSIGN_OR_RETURN(order.bind, get_bool(message, "bind", kMessage));
+  STRIPLINE_ASSIGN_OR_RETURN(order.records_points, get_bool(message, "records_points", kMessage));
   STRIPLINE_ASSIGN_OR_RETURN(order.label, get_bool(message, "label", kMessage));
   STRIPLINE_ASSIGN_OR_RETURN(order.input, get_bool(message, "input", kMessage));
   STRIPLINE_ASSIGN_OR_RETURN(order.silence_limit_s,
@@ -138,6 +141,7 @@ Json to_json(const RankEvent& event) {
     message["signal"] = event.status.signal;
     message["last_operation"] = event.last_operation;
   }
+  if (event.points > 0) message["points"] = event.points;
   add_error(message, event.error);
   return message;
 }
@@ -168,6 +172,9 @@ Result<RankEvent> event_from_json(const Json& message) {
     STRIPLINE_ASSIGN_OR_RETURN(event.last_operation,
                                get_string(message, "last_operation", kMessage));
   }
+  if (message.contains("points")) {
+    STRIPLINE_ASSIGN_OR_RETURN(event.points, count_from_json(message, "points"));
+  }
   if (message.contains("code")) event.error = error_from_json(message);
   return event;
 }
@@ -189,7 +196,8 @@ Error error_from_json(const Json& message) {
 Json sights_message(const std::vector<RankSight>& sights) {
   Json ranks = Json::array();
   for (const RankSight& sight : sights) {
-    ranks.push_back({sight.pid, sight.state, sight.cpu_ticks, sight.waits, sight.operation});
+    ranks.push_back(
+        {sight.pid, sight.state, sight.cpu_ticks, sight.waits, sight.points, sight.operation});
   }
   return {{"type", "sights"}, {"ranks", std::move(ranks)}};
 }
@@ -198,16 +206,17 @@ Result<std::vector<RankSight>> sights_from_json(const Json& message) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json* ranks, get_array(message, "ranks", kMessage));
   std::vector<RankSight> sights;
   for (const Json& rank : *ranks) {
-    const bool whole = rank.is_array() && rank.size() == 5 && rank[0].is_number_integer() &&
-                       rank[1].is_number_integer() && rank[2].is_number_integer() &&
-                       rank[3].is_number_integer() && rank[4].is_string();
+    const bool whole = rank.is_array() && rank.size() == 6 && rank[5].is_string() &&
+                       std::all_of(rank.begin(), rank.end() - 1,
+                                   [](const Json& one) { return one.is_number_integer(); });
     if (!whole) return garbled("a sight of a rank");
     RankSight sight;
     sight.pid = rank[0].get<pid_t>();
     sight.state = rank[1].get<char>();
     sight.cpu_ticks = rank[2].get<uint64_t>();
     sight.waits = rank[3].get<uint64_t>();
-    sight.operation = rank[4].get<std::string>();
+    sight.points = rank[4].get<uint64_t>();
+    sight.operation = rank[5].get<std::string>();
     sights.push_back(std::move(sight));
   }
   return sights;

@@ -34,6 +34,7 @@ struct HostOrder {
   uint32_t ranks = 0;
   uint32_t job_ranks = 0;
   bool bind = true;
+  bool records_points = false;
   bool label = false;
   bool input = false;          ///< rank 0 reads what the launcher sends it
   double silence_limit_s = 0;  ///< a launcher of which nothing is heard for this long is gone

@@ -22,6 +22,7 @@ TEST(HostMessages, GreetingsAndOrdersArriveAsTheyWere) {
                         .ranks = 3,
                         .job_ranks = 9,
                         .bind = false,
+                        .records_points = true,
                         .label = true,
                         .input = true,
                         .silence_limit_s = 1.5};
@@ -53,9 +54,11 @@ TEST(HostMessages, EventsOfRanksArriveAsTheyWere) {
   exited.kind = RankEvent::Kind::exited;
   exited.status = {.exit_code = 0, .signal = 9};
   exited.last_operation = "barrier";
+  exited.points = 5;
   got = *event_from_json(sent(to_json(exited)));
   EXPECT_EQ(got.status.signal, 9);
   EXPECT_EQ(got.last_operation, "barrier");
+  EXPECT_EQ(got.points, 5U);
 
   RankEvent said;
   said.message = {{"type", "samples"}, {"n", 1}};
@@ -68,6 +71,7 @@ TEST(HostMessages, SightsArriveAsTheyWere) {
   sight.state = 'T';
   sight.cpu_ticks = 12;
   sight.waits = 7;
+  sight.points = 8;
   sight.operation = "barrier (solver.cc:40)";
   const auto got = *sights_from_json(sent(sights_message({RankSight{}, sight})));
   ASSERT_EQ(got.size(), 2U);
@@ -76,6 +80,7 @@ TEST(HostMessages, SightsArriveAsTheyWere) {
   EXPECT_TRUE(got[1].stopped());
   EXPECT_EQ(got[1].cpu_ticks, 12U);
   EXPECT_EQ(got[1].waits, 7U);
+  EXPECT_EQ(got[1].points, 8U);
   EXPECT_EQ(got[1].operation, sight.operation);
 }
 

@@ -273,6 +273,7 @@ class HostShare {
     launch.job_ranks = order_.job_ranks;
     launch.job_id = order_.job_id;
     launch.bind = order_.bind ? Bind::core : Bind::none;
+    launch.records_points = order_.records_points;
     launch.stdout_fd = streams_[0].write_fd();
     launch.stderr_fd = streams_[1].write_fd();
     if (order_.input && order_.first_rank == 0) {

@@ -105,6 +105,7 @@ Status HostsLauncher::prepare(const LaunchOptions& launch) {
     order.ranks = host.share.ranks;
     order.job_ranks = ranks();
     order.bind = launch.bind == Bind::core;
+    order.records_points = launch.records_points;
     order.label = options_.label;
     order.input = ::isatty(STDIN_FILENO) == 0;
     order.silence_limit_s = options_.silence_limit_s;

@@ -75,6 +75,7 @@ struct RankRecord {
   std::optional<Error> lost;       // why nothing is known of it any more
   std::optional<ExitStatus> exit;  // how its process ended
   std::string last_operation;      // if it was killed
+  uint64_t points = 0;             // that it had begun, if it failed or was killed
 };
 
 class Job {
@@ -150,13 +151,15 @@ class Job {
     return all;
   }
 
-  /// Looks at the ranks. Returns the end of the job if one has been stopped for too long.
+  /// Looks at the ranks. Returns the end of the job if one has been stopped for too long, or
+  /// on_look ends it.
   std::optional<JobOutcome> look(double now) {
     next_look_s_ = now + watch_.interval_s();
-    const auto stopped = watch_.look(now, sights(false));
+    const std::vector<RankSight> seen = sights(false);
+    const auto stopped = watch_.look(now, seen);
     if (stopped) return JobOutcome{kExitRankDied, *stopped};
     if (watch_.has_stalled() && options_.on_stall) options_.on_stall(watch_.where(sights(true)));
-    return std::nullopt;
+    return options_.on_look ? options_.on_look(seen) : std::nullopt;
   }
 
   std::string where() {
@@ -204,6 +207,7 @@ class Job {
         return false;
       case RankEvent::Kind::failed:
         record.failed = event.error;
+        record.points = event.points;
         return true;
       case RankEvent::Kind::closed:
         record.closed = event.error;
@@ -211,6 +215,7 @@ class Job {
       case RankEvent::Kind::exited:
         record.exit = event.status;
         record.last_operation = event.last_operation;
+        record.points = event.points;
         // After leaving, an exit code is the program's own affair; a crash is not.
         return event.status.signal != 0 || !record.left;
       case RankEvent::Kind::lost:
@@ -305,16 +310,21 @@ class Job {
     if (ended_ && depth(record) >= kDepthOfEnd) return *ended_;
     if (record.lost) return {exit_code_for(record.lost->code()), record.lost->message()};
     if (record.exit && record.exit->signal != 0) {
-      return {kExitRankDied, name(index) + " " + record.exit->describe() +
-                                 (record.last_operation.empty()
-                                      ? ""
-                                      : "; its last operation was " + record.last_operation)};
+      return {
+          kExitRankDied,
+          name(index) + " " + record.exit->describe() +
+              (record.last_operation.empty() ? ""
+                                             : "; its last operation was " + record.last_operation),
+          {},
+          record.points};
     }
     if (record.failed) {
       explained_by_ = index;
       const int own = record.exit ? record.exit->exit_code : kExitOk;
       return {own != kExitOk ? own : exit_code_for(record.failed->code()),
-              record.failed->message()};
+              record.failed->message(),
+              {},
+              depth(record) < kDepthOfLostPeer ? record.points : 0};
     }
     if (record.exit) {
       const std::string what = name(index) + " " + record.exit->describe();

@@ -2,9 +2,12 @@
 // soon as one cannot go on.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "base/exit_codes.h"
@@ -12,6 +15,23 @@
 #include "runtime/bootstrap/launcher.h"
 
 namespace stripline::bootstrap {
+
+/// How a job ended.
+struct JobOutcome {
+  /// kExitOk if every rank left and exited with 0. Otherwise the cause's: a rank's own non-zero
+  /// exit code; kExitRankDied if it was killed, or ended with 0 without leaving; kExitTimeout;
+  /// kExitCancelled; that of the error if ranks cannot be started.
+  int exit_code = kExitOk;
+  /// For a person: who ended the job and why. Empty for kExitOk, and when a rank left in good order
+  /// and then exited with a code of its own.
+  std::string message;
+  /// For a person: where the ranks were (JobWatch::where()), if the job was ended because of a
+  /// time limit, a cancellation, or a rank that no one hears. Else empty.
+  std::string where = {};
+  /// The points that the rank which is the cause had begun (LaunchOptions::records_points), if it
+  /// was killed or failed by itself. Else 0.
+  uint64_t points = 0;
+};
 
 struct JobOptions {
   LaunchOptions launch;
@@ -33,24 +53,13 @@ struct JobOptions {
   /// Called once with where the ranks are, for a person, when none has got on for
   /// watch.stall_notice_s.
   std::function<void(const std::string& where)> on_stall;
+  /// Called with what is seen of all ranks, by number, every two seconds or more often from their
+  /// start on. Returns how the job ends if it is to end because of that.
+  std::function<std::optional<JobOutcome>(std::span<const RankSight>)> on_look;
   /// Called when all ranks have joined and know each other.
   std::function<void(StartedRanks&)> on_ready;
   /// Called for each message of a rank that is not of the launch itself.
   std::function<void(uint32_t rank, const Json& message, StartedRanks&)> on_message;
-};
-
-/// How a job ended.
-struct JobOutcome {
-  /// kExitOk if every rank left and exited with 0. Otherwise the cause's: a rank's own non-zero
-  /// exit code; kExitRankDied if it was killed, or ended with 0 without leaving; kExitTimeout;
-  /// kExitCancelled; that of the error if ranks cannot be started.
-  int exit_code = kExitOk;
-  /// For a person: who ended the job and why. Empty for kExitOk, and when a rank left in good order
-  /// and then exited with a code of its own.
-  std::string message;
-  /// For a person: where the ranks were (JobWatch::where()), if the job was ended because of a
-  /// time limit, a cancellation, or a rank that no one hears. Else empty.
-  std::string where = {};
 };
 
 /// Runs the job to its end. When a rank dies, the others have been ended within `grace_s` plus 0.5

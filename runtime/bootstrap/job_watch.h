@@ -47,6 +47,7 @@ struct RankSight {
   std::string host;        ///< that has numbered the process; empty: this one
   uint64_t cpu_ticks = 0;  ///< ProcessState::cpu_ticks
   uint64_t waits = 0;      ///< begun and ended (OperationMemory::waits)
+  uint64_t points = 0;     ///< begun (LaunchOptions::records_points)
   std::string operation;   ///< what it is in (OperationRecords::last_operation()); for where() only
 
   bool stopped() const { return state == 'T'; }

@@ -30,6 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kRankControlFd = 3;
 constexpr int kRankOperationFd = 4;
+constexpr int kRankPointFd = 5;
 
 /// Ranks that are started between two looks at whether to go on: some tens of milliseconds.
 constexpr uint32_t kStartsBetweenLooks = 16;
@@ -136,6 +137,12 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
       child.environment[kOperationRecordVariable] = OperationRecords::variable(kRankOperationFd, i);
       child.inherit.emplace_back(launcher.operations_.file(), kRankOperationFd);
     }
+    PointRecord points;
+    if (options.records_points) {
+      STRIPLINE_ASSIGN_OR_RETURN(points, PointRecord::create());
+      child.environment[kPointRecordVariable] = std::to_string(kRankPointFd);
+      child.inherit.emplace_back(points.file(), kRankPointFd);
+    }
     const bool reads = options.first_rank + i == 0 && rank_0_reads;
     if (reads) child.stdin_fd = options.stdin_fd;
     if (!reads && no_input) child.stdin_fd = no_input.get();
@@ -161,7 +168,8 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
     }
     launcher.processes_.push_back(Rank{.process = std::move(process),
                                        .channel = JsonChannel(std::move(sockets.first)),
-                                       .exit_fd = std::move(exit_fd)});
+                                       .exit_fd = std::move(exit_fd),
+                                       .points = std::move(points)});
     ++launcher.running_;
   }
   return launcher;
@@ -297,6 +305,7 @@ std::optional<RankEvent> Launcher::to_event(uint32_t rank, Json message) {
     RankEvent event = event_of(RankEvent::Kind::failed, rank);
     event.error =
         Error(error_code_from_string(text("code")).value_or(ErrorCode::internal), text("message"));
+    event.points = processes_[rank - first_rank_].points.begun();
     return event;
   }
   RankEvent event = event_of(RankEvent::Kind::message, rank);
@@ -315,6 +324,7 @@ void Launcher::read_exit(uint32_t index) {
   fabric::remove_ofi_leftovers(rank.process.pid());
   RankEvent event = event_of(RankEvent::Kind::exited, first_rank_ + index);
   event.status = *status;
+  event.points = rank.points.begun();
   if (status->signal != 0) event.last_operation = operations_.last_operation(index);
   events_.push_back(std::move(event));
 }
@@ -385,7 +395,9 @@ std::vector<RankSight> Launcher::look(bool with_operations) {
   for (uint32_t i = 0; i < ranks_; ++i) {
     sights[i].waits = operations_.waits(i);
     if (with_operations) sights[i].operation = operations_.last_operation(i);
-    if (i < processes_.size()) see_process(i, sights[i]);
+    if (i >= processes_.size()) continue;
+    sights[i].points = processes_[i].points.begun();
+    see_process(i, sights[i]);
   }
   return sights;
 }

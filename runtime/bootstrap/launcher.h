@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/json_channel.h"
+#include "base/point_record.h"
 #include "base/result.h"
 #include "base/subprocess.h"
 #include "runtime/bootstrap/operation_record.h"
@@ -41,6 +42,7 @@ struct LaunchOptions {
   std::string job_id;             ///< the same on all hosts of the job; empty: made up
   std::map<std::string, std::string> environment;  ///< STRIPLINE_FABRIC and the like
   Bind bind = Bind::core;
+  bool records_points = false;  ///< the ranks are workers, and get a PointRecord each
   std::string claims_folder = machine::kClaimsFolder;  ///< jobs with the same one keep off each
                                                        ///< other's processors
   /// Asked now and then while ranks are being started; true: no more are.
@@ -89,6 +91,7 @@ class Launcher final : public StartedRanks {
     Subprocess process;
     JsonChannel channel;
     UniqueFd exit_fd;      // pidfd: readable when the process has ended
+    PointRecord points;    // without memory unless LaunchOptions::records_points
     pid_t joined_as = 0;   // the process that joined; a wrapper may have started it
     bool open = true;      // the channel
     bool done = false;     // its exit has been reported

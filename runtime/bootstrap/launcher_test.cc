@@ -258,6 +258,44 @@ TEST(Job, KilledRankExplainsItsPeersFailure) {
   EXPECT_EQ(outcome.message, "rank 1 on here was killed by signal 9 (SIGKILL)");
 }
 
+// Workers record which point they are at; the outcome has that of the rank that explains the end.
+TEST(Job, TellsWhichPointsWorkersHaveBegun) {
+  JobOptions job;
+  job.launch = scripted(2, R"(printf "\00$((STRIPLINE_RANK + 3))\0\0\0\0\0\0\0" >&5
+    while [ $STRIPLINE_RANK = 0 ] || [ ! -e "$go" ]; do sleep 0.02; done
+    kill -9 $$)");
+  job.launch.records_points = true;
+  const TempFolder folder;
+  job.launch.environment["go"] = (folder / "go").string();
+  std::vector<uint64_t> seen;
+  job.watch.peer_timeout_s = 2;  // looks ten times a second
+  job.on_look = [&](std::span<const RankSight> ranks) -> std::optional<JobOutcome> {
+    seen.clear();
+    for (const RankSight& rank : ranks) seen.push_back(rank.points);
+    if (std::ranges::count(seen, 0U) == 0) std::ofstream(folder / "go") << '\n';
+    return std::nullopt;
+  };
+  JobOutcome outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, kExitRankDied);
+  EXPECT_EQ(outcome.points, 4U);
+  EXPECT_EQ(seen, (std::vector<uint64_t>{3, 4}));
+  job.on_look = [](auto) { return JobOutcome{kExitTimeout, "enough"}; };
+  outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, kExitTimeout);
+  EXPECT_EQ(outcome.points, 0U);
+}
+
+// As the kernel ends it after the processor time that the shell allows.
+TEST(Job, ALimitOfTheShellExplainsTheSignalThatEndsARank) {
+  JobOptions job;
+  job.launch = scripted(2, "ulimit -c 0; [ $STRIPLINE_RANK = 1 ] && kill -XCPU $$\nsleep 100");
+  const JobOutcome outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, kExitRankDied);
+  EXPECT_EQ(outcome.message,
+            "rank 1 on here was killed by signal 24 (SIGXCPU): it has used the processor time "
+            "that the shell allows a process ('ulimit -t unlimited' lifts the limit)");
+}
+
 // Ranks that leave by themselves do; the others are ended, and those that had to be killed named.
 TEST(Job, EndsWhenARankAsksForIt) {
   for (const std::string status : {"0", "7"}) {

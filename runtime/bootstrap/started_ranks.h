@@ -36,6 +36,7 @@ struct RankEvent {
   std::optional<Error> error;
   ExitStatus status;
   std::string last_operation;  ///< of a rank that was killed (OperationRecords); empty: unknown
+  uint64_t points = 0;         ///< that a rank which failed or exited had begun (RankSight::points)
 };
 
 /// Ranks are named by their numbers in the job. One thread at a time.

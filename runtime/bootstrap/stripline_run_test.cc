@@ -217,6 +217,15 @@ TEST_P(OnFabric, KilledRankEndsTheJobWithItsName) {
   EXPECT_LT(steady_seconds() - start, 30);
 }
 
+TEST_P(OnFabric, RankKilledBeforeItsFirstCallHasJoined) {
+  const Finished job = run(command({"-n", "2"}, fabric(), {"--kill-first", "1"}));
+  EXPECT_EQ(job.exit_code, kExitRankDied);
+  EXPECT_NE(job.err.find("was killed by signal 9 (SIGKILL); its last operation was Context::init, "
+                         "after which it has not called"),
+            std::string::npos)
+      << job.err;
+}
+
 TEST_P(OnFabric, DebugModeChecksWhatTheProgramDoes) {
   const Finished correct = run(command({"-n", "3", "--debug"}, fabric()));
   EXPECT_EQ(correct.exit_code, kExitOk) << correct.err;

@@ -5,7 +5,7 @@
 // now and then with other calls. In a phase a block of memory is written by one rank, which reads
 // it, too, or it is only read: so there is one outcome.
 //
-// STRIPLINE_TEST_BULK (calls of a job, default 6000) and STRIPLINE_TEST_BULK_SEEDS (default 2) make
+// STRIPLINE_TEST_BULK (calls of a job, default 5200) and STRIPLINE_TEST_BULK_SEEDS (default 2) make
 // it long.
 #include <algorithm>
 #include <cstddef>
@@ -31,7 +31,7 @@
 namespace stripline {
 namespace {
 
-using bootstrap::every_fabric;
+using bootstrap::every_fabric_and_nodes;
 using Words = std::vector<uint64_t>;
 
 constexpr uint64_t kBlockWords = 48;
@@ -289,7 +289,7 @@ class BulkOracle : public bootstrap::RanksTest {
 };
 
 TEST_P(BulkOracle, RandomProgramsDoWhatTheyDoWithoutARegion) {
-  const uint64_t calls = test_size("STRIPLINE_TEST_BULK", 6000);
+  const uint64_t calls = test_size("STRIPLINE_TEST_BULK", 5200);
   const uint64_t seeds = test_size("STRIPLINE_TEST_BULK_SEEDS", 2);
   for (uint64_t seed = 1; seed <= seeds; ++seed) run(seed, calls);
 }
@@ -301,12 +301,12 @@ TEST_P(BulkOracle, ByEachMethod) {
   const ModelFile model("bulk_methods", known);
   for (const char* const tuning :
        {"bulk:*:blocking", "bulk:*:puts", "bulk:*:gets", "bulk:*:both", "bulk:*:baseline", ""}) {
-    run(2, 1500, tuning, model.path());
-    run(3, 1500, tuning, model.path());
+    run(2, 1300, tuning, model.path());
+    run(3, 1300, tuning, model.path());
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fabrics, BulkOracle, ::testing::ValuesIn(every_fabric()),
+INSTANTIATE_TEST_SUITE_P(Fabrics, BulkOracle, ::testing::ValuesIn(every_fabric_and_nodes()),
                          bootstrap::FabricLabel());
 
 }  // namespace

@@ -415,9 +415,10 @@ void BulkEngine::flush() {
       begin = std::min(begin, piece.offset);
       end = std::max(end, piece.offset + piece.bytes);
     }
-    const future started = detail::start_list(
-        *context_, is_get ? "memget" : "memput",
-        is_get ? detail::VisDirection::get : detail::VisDirection::put, pieces, {}, burst_site_);
+    const future started =
+        detail::start_list(*context_, is_get ? "memget" : "memput",
+                           is_get ? detail::VisDirection::get : detail::VisDirection::put, pieces,
+                           {.use_model = options().use_model}, burst_site_);
     ++statistics_.bursts;
     if (started.ticket().context == nullptr) continue;
     const rma::SlotUse use{started.ticket().slot, started.ticket().generation};

@@ -8,7 +8,9 @@
 //
 // A mechanism supplies, for sites of its plans:
 //
-//   Plan make(Arm arm, double compute_s)        the plan of an arm that was not decided on
+//   Plan make(Arm arm, double compute_s)        the plan of an arm that was not decided on; of the
+//                                               baseline, what is done without a model, with all
+//                                               that it consists of
 //   bool fits(const Plan& plan)                 false: there is no room for it now
 //   void decide(Site& site, double compute_s)   decides again (Site::decide()), for a computation
 //                                               that was measured
@@ -105,10 +107,6 @@ class Execution {
   double computed_s() const { return computed_s_; }
   /// The computation that the plan was made for; negative: an estimate.
   double compute_s() const { return compute_s_; }
-  /// True if the guard of the run wants this one carried out as without a model, with all that it
-  /// consists of. Where the guard of this site alone takes its baseline, what that consists of is
-  /// as the model says: so it was predicted, and so it is compared.
-  bool is_baseline() const { return of_run_.method == RunGuard::Method::baseline; }
   /// True if it is carried out by an arm that is not in use, to compare.
   bool is_check() const { return timed_ && turn_.check; }
   /// What counts begins now, rather than with begin().

@@ -152,6 +152,30 @@ TEST(RunGuard, KeepsTheBudget) {
   }
 }
 
+// However many iterations there are, and however they scatter.
+TEST(RunGuard, KeepsTheBudgetOfShortProgramsWhoseTimesScatter) {
+  struct Case {
+    double tuned_s;
+    double baseline_s;
+    double expected_s;
+  };
+  for (const int iterations : {30, 200, 1000}) {
+    for (const auto& [tuned_s, baseline_s, expected_s] :
+         {Case{1, 1, 0.02}, Case{1, 1.2, 0.2}, Case{1.3, 1, 0.02}}) {
+      Savings all;
+      for (uint64_t seed = 1; seed <= 10000U / static_cast<uint64_t>(iterations); ++seed) {
+        Program program(0.2, seed);
+        program.expect(expected_s);
+        program.run("abc", iterations, tuned_s, baseline_s);
+        all.add(program.guard().savings());
+      }
+      EXPECT_GT(all.taken_s, 0);
+      EXPECT_LE(all.excess_s, plan::Guard::kBudget * all.taken_s)
+          << iterations << ": " << tuned_s << ", " << baseline_s;
+    }
+  }
+}
+
 TEST(RunGuard, TakesNoTimeWhereNothingDiffers) {
   Program program;
   program.set_differs(false);

@@ -161,8 +161,8 @@ std::string Trace::text(const GuardTime& guard) const {
     const auto& [key, row] = *order[i];
     const auto& [file, line, shape] = key;
     const std::string place = place_of(file, line);
-    if (!row.command.empty()) {
-      commands += "  " + place + " (" + row.what + ")\n    " + row.command + "\n";
+    if (const std::string_view command = row.shown_command(); !command.empty()) {
+      commands += "  " + place + " (" + row.what + ")\n    " + std::string(command) + "\n";
     }
     if (!row.choice.obstacle.empty()) {
       obstacles += "  " + place + " (" + row.what + "): " + row.choice.obstacle + "\n";

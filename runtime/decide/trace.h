@@ -89,6 +89,10 @@ class Trace {
     uint64_t former = 0;  ///< of the others, those by an earlier choice, or one that was tried
     Times times;          ///< of the rest
     std::string command;  ///< that explains the choice; empty: there is none
+    /// The command that explains what a table shows as chosen: none of what was given up.
+    std::string_view shown_command() const {
+      return is_demoted() ? std::string_view() : std::string_view(command);
+    }
     double took_s() const { return simple.took_s() + times.took_s(); }
     bool demoted = false;  ///< says the guard of the site
     /// The guard says so, or by far most executions were carried out as the baseline. A tie, which

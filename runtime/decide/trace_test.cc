@@ -321,6 +321,19 @@ TEST(Trace, ShowsWhatIsDemoted) {
   EXPECT_EQ(tie.places(1).front().demoted_ranks, 0U);
 }
 
+// The command would explain the plan that is carried out no more.
+TEST(Trace, HasNoCommandForWhatIsDemoted) {
+  const CallSite here{"jacobi.cc", 81};
+  const auto command = [] { return std::string("stripline explain loop"); };
+  Trace trace;
+  trace.note(here, 1, {.text = "A, tuned", .reason = plan::Reason::tuned}, 2e-3, "get", command);
+  trace.note(here, 1, {.text = "one, by the guard", .reason = plan::Reason::guarded}, 1e-3, "get",
+             command);
+  EXPECT_NE(trace.text().find("stripline explain loop"), std::string::npos);
+  trace.demote();
+  EXPECT_EQ(trace.text().find("stripline explain loop"), std::string::npos) << trace.text();
+}
+
 TEST(Choice, OfAStageIsSaidWithItsReason) {
   const auto text = [](plan::Reason reason, uint32_t pieces) {
     return stage(pieces, reason, 0).text;

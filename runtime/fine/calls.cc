@@ -15,6 +15,8 @@ void leave_fine(Context& context, uint32_t region) {
   if (!context.state().job.in_child()) FineEngine::of(context).leave(region);
 }
 
+void learn_fine(Context& context) { context.state().operations.acquire(); }
+
 void issue_fine(Context& context) { FineEngine::of(context).issue(); }
 
 FineRead start_fine_read(Context& context, global_ptr<const std::byte> source, size_t bytes,

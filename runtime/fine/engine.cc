@@ -63,7 +63,7 @@ detail::FineEntry FineEngine::enter(const FineOptions& options, CallSite site) {
     bulk_->accompany(this);
     begin_visit(site);
   }
-  return {last_region_, waits_};
+  return {last_region_, waits_, !waits_ && !all_mapped_};
 }
 
 void FineEngine::leave(uint32_t region) {
@@ -336,6 +336,7 @@ void FineEngine::end_burst() {
 }
 
 void FineEngine::take(FineRead& read, std::byte* value, size_t bytes, CallSite site) {
+  if (read.box == FineRead::kMoved) detail::fail_moved_from("lazy::get", site);
   const auto inside = state_.exclusive();
   if (read.box == FineRead::kNoBox) {
     if (std::ranges::find(open_, read.region) != open_.end()) return;

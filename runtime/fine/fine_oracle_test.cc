@@ -5,7 +5,7 @@
 // A part of the memory of each rank is written by one rank only, which reads it, too; another part
 // changes between barriers, and is read by all. So there is one outcome.
 //
-// STRIPLINE_TEST_FINE (accesses of a rank, default 3000) and STRIPLINE_TEST_FINE_SEEDS (default 2)
+// STRIPLINE_TEST_FINE (accesses of a rank, default 2600) and STRIPLINE_TEST_FINE_SEEDS (default 2)
 // make it long.
 #include <algorithm>
 #include <array>
@@ -234,7 +234,7 @@ class FineOracle : public bootstrap::RanksTest {
 };
 
 TEST_P(FineOracle, RandomProgramsDoWhatTheyDoWithoutARegion) {
-  const uint64_t accesses = test_size("STRIPLINE_TEST_FINE", 3000);
+  const uint64_t accesses = test_size("STRIPLINE_TEST_FINE", 2600);
   const uint64_t seeds = test_size("STRIPLINE_TEST_FINE_SEEDS", 2);
   for (uint64_t seed = 1; seed <= seeds; ++seed) run(seed, accesses);
 }
@@ -246,12 +246,13 @@ TEST_P(FineOracle, ByEachMethod) {
   const ModelFile model("fine_methods", known);
   for (const char* const tuning : {"fine:*:blocking", "fine:*:single", "fine:*:boxes",
                                    "fine:*:lists", "fine:*:baseline", ""}) {
-    run(3, 1200, tuning, model.path());
-    run(5, 1200, tuning, model.path());
+    run(3, 1050, tuning, model.path());
+    run(5, 1050, tuning, model.path());
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fabrics, FineOracle, ::testing::ValuesIn(bootstrap::every_fabric()),
+INSTANTIATE_TEST_SUITE_P(Fabrics, FineOracle,
+                         ::testing::ValuesIn(bootstrap::every_fabric_and_nodes()),
                          bootstrap::FabricLabel());
 
 }  // namespace

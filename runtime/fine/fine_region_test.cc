@@ -149,6 +149,35 @@ TEST_P(FineRegion, AProgramThatPollsGetsOn) {
   });
 }
 
+// What changes is in reach of loads, and what was read before it is not.
+TEST(FineRegionOnNodes, AProgramThatPollsMemoryInReachGetsOn) {
+  bootstrap::ThreadGroupOptions options = group_on(bootstrap::nodes_of_two(), 4);
+  options.context.guard = false;
+  bootstrap::on_ranks(options, [](Context& context) {
+    const auto mine = *context.new_symmetric_array<uint64_t>(16);
+    const auto data = context.on_rank(mine, 2);
+    const auto go = context.on_rank(mine, 3) + 8;
+    const auto flag = context.on_rank(mine, 1) + 9;
+    fine_region fine(context, {.across_barriers = true});
+    for (uint64_t round = 1; round <= 20; ++round) {
+      context.barrier();
+      if (context.rank_me() == 0) {
+        ASSERT_LT(fine.read(data + 5).get(), round);
+        ASSERT_LT(fine.value(flag), round);
+        context.rput_signal<uint64_t>(nullptr, go, 0, go, round).wait();
+        while (fine.value(flag) < round) {
+        }
+        EXPECT_EQ(fine.read(data + 5).get(), round);
+      } else if (context.rank_me() == 3) {
+        context.wait_signal(go, round);
+        context.rput(round, data + 5);
+        context.rput(round, flag);
+      }
+      context.barrier();
+    }
+  });
+}
+
 TEST_P(FineRegion, WhatWasReadIsNotFetchedAgainUntilAnAcquire) {
   on_ranks(2, [](Context& context) {
     const auto mine = words(context, 8, 0);
@@ -551,6 +580,30 @@ TEST_F(FineRegionDeath, ValuesAreNotUsedAfterTheEndOfTheirRegionInDebugMode) {
         std::_Exit(ran.ok() ? 0 : 1);
       },
       ::testing::ExitedWithCode(2), "lazy::get of a value whose fine_region has ended");
+}
+
+TEST_F(FineRegionDeath, ValuesThatHaveBeenMovedAreNotUsed) {
+  for (const bool debug : {false, true}) {
+    EXPECT_EXIT(
+        {
+          auto options = group_on(fabrics_under_test()[1], 2);
+          options.context.debug = debug;
+          const Status ran = bootstrap::run_ranks(options, [](Context& context) {
+            const auto mine = *context.new_symmetric_array<uint64_t>(8);
+            fine_region fine(context);
+            lazy<uint64_t> value = fine.read(context.on_rank(mine, 1 - context.rank_me()));
+            const lazy<uint64_t> moved = std::move(value);
+            EXPECT_EQ(moved.get(), 0U);
+            if (context.rank_me() == 0) {
+              static_cast<void>(value.get());  // NOLINT(bugprone-use-after-move)
+            }
+            context.barrier();
+          });
+          std::_Exit(ran.ok() ? 0 : 1);
+        },
+        ::testing::ExitedWithCode(2),
+        "fine_region_test.cc:[0-9]+: lazy::get of an object that has been moved from");
+  }
 }
 
 }  // namespace

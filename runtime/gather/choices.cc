@@ -104,13 +104,22 @@ Choices::Chosen Choices::method(const OwnerReads& reads, uint32_t readers, bool 
   return {decision.method, compared};
 }
 
-bool Choices::shares(const OwnerReads& together, uint32_t ranks, uint64_t elements) const {
-  if (!best()) return options_.method == GatherMethod::share;
+std::optional<GroupChoice> Choices::if_chosen(const plan::GatherRequest& request, rank_t peer,
+                                              GatherMethod method) const {
+  const plan::GatherDecision decision =
+      best() ? decide_on(request, peer)
+             : plan::GatherDecision{options_.method, plan::Reason::forced};
+  if (decision.method != method) return std::nullopt;
+  return GroupChoice{request, decision};
+}
+
+std::optional<GroupChoice> Choices::shares(const OwnerReads& together, uint32_t ranks,
+                                           uint64_t elements) const {
   plan::GatherRequest request =
       request_of(together.owner, together.places.size(), together.runs, together.span());
   request.node_ranks = ranks;
   request.node_elements = elements;
-  return decide_on(request, together.owner).method == plan::GatherMethod::share;
+  return if_chosen(request, together.owner, GatherMethod::share);
 }
 
 plan::GatherRequest Choices::request_of_alike(const Selection& needed, rank_t reader,
@@ -136,24 +145,24 @@ bool Choices::may_be_passed_on(const OwnerReads& reads, uint64_t receives) const
   return decide_on(request, reads.owner).method == plan::GatherMethod::broadcast;
 }
 
-bool Choices::broadcasts(const Selection& needed, rank_t reader, uint32_t readers,
-                         uint64_t receives) const {
-  if (!best()) return options_.method == GatherMethod::broadcast;
-  return decide_on(request_of_alike(needed, reader, readers, receives), reader).method ==
-         plan::GatherMethod::broadcast;
+std::optional<GroupChoice> Choices::broadcasts(const Selection& needed, rank_t reader,
+                                               uint32_t readers, uint64_t receives,
+                                               uint64_t besides) const {
+  plan::GatherRequest request = request_of_alike(needed, reader, readers, receives);
+  request.besides = besides;
+  return if_chosen(request, reader, GatherMethod::broadcast);
 }
 
-double Choices::passing_on_saves(const Selection& hot, rank_t reader, uint32_t readers,
-                                 uint64_t besides, uint64_t receives) const {
-  if (!best()) {
-    const auto copies = static_cast<double>(hot.elements * (readers - 1));
-    return options_.method == GatherMethod::broadcast ? copies : 0;
-  }
-  plan::GatherRequest request = request_of_alike(hot, reader, readers, receives);
-  request.besides = besides;
-  const plan::GatherDecision decision = decide_on(request, reader);
-  if (decision.method != plan::GatherMethod::broadcast) return 0;
-  return decision.baseline_s - decision.predicted_s;
+// Without a prediction by what the owner does not copy.
+double Choices::saved_by(const GroupChoice& broadcast) const {
+  const plan::GatherRequest& request = broadcast.request;
+  if (!best()) return static_cast<double>(request.elements * (request.readers - 1));
+  return broadcast.decision.baseline_s - broadcast.decision.predicted_s;
+}
+
+OwnerChoice Choices::of_group(rank_t owner, const GroupChoice& choice) const {
+  return {owner, choice.request, choice.decision, context_.state().job.path_to(owner),
+          choice.decision.reason != plan::Reason::forced};
 }
 
 }  // namespace stripline::gathers

@@ -65,6 +65,7 @@ class Gather final : public GatherCore, public gathers::GatherState::Plan {
   GatherStatistics& statistics() { return schedule_.statistics; }
 
   [[noreturn]] void refuse(const char* name, CallSite site, const std::string& why) const override {
+    life_->check({name, site});
     context_.state().fail(
         Error(ErrorCode::invalid_argument, text(rma::Call(name, site)) + " " + why));
   }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -317,6 +318,25 @@ TEST_P(Gather, RefusesOnAllRanksWhatNamesNoElement) {
   });
 }
 
+TEST_P(Gather, RefusesOnAllRanksAnIndexThatIsNull) {
+  on_ranks(2, [](Context& context) {
+    auto x = shared_array<int, cyclic>::create(context, 10);
+    ASSERT_TRUE(x.ok());
+    const std::vector<uint64_t> entries = {3, 9};
+    const bool mine = context.rank_me() == 1;
+    const std::span<const uint64_t> index(mine ? nullptr : entries.data(), entries.size());
+    const std::string expected = mine ? "the index of 2 entries is at a null pointer"
+                                      : "what another rank gives is refused there";
+    auto plan = GatherPlan<int>::create(*x, index);
+    ASSERT_FALSE(plan.ok());
+    EXPECT_NE(plan.error().message().find(expected), std::string::npos) << plan.error().message();
+    CachedGather<int> values;
+    const Status gathered = values.gather(*x, index);
+    ASSERT_FALSE(gathered.ok());
+    EXPECT_NE(gathered.error().message().find(expected), std::string::npos);
+  });
+}
+
 TEST_P(Gather, RefusesOnAllRanksWhatHasNoRoom) {
   on_ranks(2, [](Context& context) {
     constexpr uint64_t kElements = 800000;  // 3.2 MB of 8 on each rank, and twice as much to land
@@ -378,6 +398,50 @@ TEST_F(GatherDeathTest, RefusesArraysThatWereNotMade) {
   });
 }
 
+TEST_F(GatherDeathTest, ReadsNoValuesThatItHasNot) {
+  using Plan = GatherPlan<int>;
+  const auto refused = [](const char* message, const auto& read, bool gathers = true) {
+    EXPECT_EXIT(on_ranks(2,
+                         [&](Context& context) {
+                           const auto x = shared_array<int, cyclic>::create(context, 4);
+                           auto plan = Plan::create(*x, std::vector<uint64_t>{0, 1, 2});
+                           if (gathers) plan->start(*x);
+                           plan->wait();
+                           if (context.rank_me() == 0) read(*plan);
+                           context.barrier();
+                         }),
+                ::testing::ExitedWithCode(2), message);
+  };
+  refused("GatherPlan::operator.. of entry 3, but the index has 3, counted from 0",
+          [](Plan& plan) { (void)plan[3]; });
+  refused("GatherPlan::value of entry 3, but the index has 3",
+          [](Plan& plan) { (void)plan.value(0, 3); });
+  refused("GatherPlan::value of array 1, but the plan was made for 1",
+          [](Plan& plan) { (void)plan.value(1, 0); });
+  refused(
+      "GatherPlan::operator.. before anything was gathered", [](Plan& plan) { (void)plan[0]; },
+      false);
+  const auto moved = [&](const char* name, const auto& call) {
+    refused((std::string(name) + " of an object that has been moved from").c_str(),
+            [&](auto& plan) {
+              const auto other = std::move(plan);
+              call(plan);  // NOLINT(bugprone-use-after-move)
+            });
+  };
+  moved("GatherPlan::operator..", [](Plan& plan) { (void)plan[0]; });
+  moved("GatherPlan::value", [](Plan& plan) { (void)plan.value(0, 0); });
+  moved("GatherPlan::size", [](Plan& plan) { (void)plan.size(); });
+  moved("GatherPlan::statistics", [](Plan& plan) { (void)plan.statistics(); });
+}
+
+TEST_F(GatherDeathTest, CachedOnesReadNothingBeforeAGather) {
+  EXPECT_EXIT((void)CachedGather<int>()[0], ::testing::ExitedWithCode(2),
+              "CachedGather::operator.. of a CachedGather that has gathered nothing");
+  EXPECT_EXIT((void)CachedGather<int>().statistics(), ::testing::ExitedWithCode(2),
+              "gather_plan_test.cc:[0-9]+: CachedGather::statistics of a CachedGather that has "
+              "gathered nothing");
+}
+
 TEST_F(GatherDeathTest, RefusesMethodsThatDoNotExist) {
   EXPECT_EXIT(on_ranks(2,
                        [](Context& context) {
@@ -388,6 +452,27 @@ TEST_F(GatherDeathTest, RefusesMethodsThatDoNotExist) {
                          if (!plan.ok()) std::_Exit(report(plan.error()));
                        }),
               ::testing::ExitedWithCode(2), "GatherOptions::method is 17");
+}
+
+TEST_F(GatherDeathTest, RefusesFunctionsAndListsThatAreNot) {
+  using Array = shared_array<int, cyclic>;
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         auto x = Array::create(context, 4);
+                         auto plan = GatherPlan<int>::create(*x, std::vector<uint64_t>{1});
+                         plan->for_each(*x, std::function<void(size_t, int)>());
+                       }),
+              ::testing::ExitedWithCode(2),
+              "gather_plan_test.cc:[0-9]+: GatherPlan::for_each with an empty std::function");
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         auto x = Array::create(context, 4);
+                         auto plan = GatherPlan<int>::create(*x, std::vector<uint64_t>{1});
+                         plan->start(std::span(static_cast<const Array* const*>(nullptr), 1));
+                       }),
+              ::testing::ExitedWithCode(2),
+              "gather_plan_test.cc:[0-9]+: GatherPlan::start of arrays whose pointers are at a "
+              "null pointer");
 }
 
 TEST_F(GatherDeathTest, RefusesToFreeWhatItGathers) {

@@ -99,9 +99,23 @@ void fail_replaced(Context& context, CallSite site) {
                 "read them before it, or gather on lines apart"));
 }
 
+void fail_gathered_entry(Context& context, size_t entry, size_t entries, CallSite site) {
+  context.state().fail(Error(ErrorCode::invalid_argument,
+                             text(rma::Call("gather", site)) + ": the value of entry " +
+                                 std::to_string(entry) + " is read, but the index has " +
+                                 std::to_string(entries) + ", counted from 0"));
+}
+
+void fail_nothing_gathered(const char* call, CallSite site) {
+  rma::fail_without_job(text(rma::Call(call, site)) +
+                        " of a CachedGather that has gathered nothing; gather() comes first");
+}
+
 // Four numbers at a time, none of which waits for the others; the place of an entry counts in the
 // one that it goes to.
 uint64_t hash_of_index(std::span<const uint64_t> index) {
+  // GatherPlan::create() will refuse it.
+  if (index.data() == nullptr && !index.empty()) return hash_of(index.size());
   constexpr size_t kLanes = 4;
   std::array<Hash, kLanes> lanes;
   size_t i = 0;

@@ -123,6 +123,24 @@ TEST_F(OneCallDeathTest, DebugModeFindsReadsOfValuesThatAreReplaced) {
               "gather_test.cc:[0-9]+: gather: values are read that the next gather of this line");
 }
 
+TEST_F(OneCallDeathTest, ReadsNoEntriesThatTheIndexHasNot) {
+  const auto reads_beyond = [](bool debug) {
+    auto options = bootstrap::group_on(bootstrap::fabrics_under_test()[1], 2);
+    options.context.debug = debug;
+    const Status ran = bootstrap::run_ranks(options, [](Context& context) {
+      auto x = shared_array<int, cyclic>::create(context, 4);
+      const auto values = gather(*x, std::vector<uint64_t>{0, 1});
+      if (context.rank_me() == 0) static_cast<void>(values[2]);
+      context.barrier();
+    });
+    std::_Exit(ran.ok() ? 0 : 1);
+  };
+  EXPECT_EXIT(reads_beyond(false), ::testing::ExitedWithCode(2),
+              "of entry 2, but the index has 2, counted from 0");
+  EXPECT_EXIT(reads_beyond(true), ::testing::ExitedWithCode(2),
+              "gather_test.cc:[0-9]+: gather: the value of entry 2 is read, but the index has 2");
+}
+
 TEST_F(OneCallDeathTest, NamesThePlaceOfAnIndexThatNamesNoElement) {
   EXPECT_EXIT(
       on_ranks(2,

@@ -154,7 +154,7 @@ class IndirectLoop::Engine {
   }
 
   void check_members() const;
-  std::optional<uint64_t> given_block() const;
+  std::optional<plan::IndirectCandidate> given_candidate() const;
   void go(const plan::IndirectPlan& given) {
     given_.emplace(given);
     execution_.begin(state_.mechanisms.instruments(), *given_);
@@ -162,11 +162,6 @@ class IndirectLoop::Engine {
   void carry_out(IndirectSite& site);
   const plan::CompiledPath* costs() const {
     return options_.use_model ? state_.job.compiled().path(path_) : nullptr;
-  }
-  // Not where the loop is carried out as without a model: with all that it consists of.
-  bool uses_model() const {
-    const bool baseline = execution_.site() != nullptr && execution_.arm() == decide::kBaseline;
-    return options_.use_model && !baseline;
   }
   IndirectKey key() const;
   plan::IndirectRequest request_for(double compute_s) const {
@@ -214,20 +209,24 @@ void IndirectLoop::Engine::check_members() const {
 }
 
 // By the program, or by a rule of a score map.
-std::optional<uint64_t> IndirectLoop::Engine::given_block() const {
-  if (options_.block || arrays_.empty()) return options_.block;
-  const std::string_view forced = state_.job.tuning().forced.forced(
-      plan::IndirectMechanism::kWords.command, arrays_.front().unit_bytes);
-  if (forced == plan::kForcedBaseline) {
-    return plan::usual_indirect_block({.iterations = iterations_, .reads = reads_});
+std::optional<plan::IndirectCandidate> IndirectLoop::Engine::given_candidate() const {
+  std::optional<uint64_t> block = options_.block;
+  if (!block && !arrays_.empty()) {
+    const std::string_view forced = state_.job.tuning().forced.forced(
+        plan::IndirectMechanism::kWords.command, arrays_.front().unit_bytes);
+    if (forced == plan::kForcedBaseline) {
+      return plan::IndirectMechanism::baseline({.iterations = iterations_, .reads = reads_});
+    }
+    block = plan::number_forced(forced);
   }
-  return plan::number_forced(forced);
+  if (!block) return std::nullopt;
+  const uint64_t most = plan::kMostIndirectReads / std::max(reads_, 1U);
+  return plan::IndirectCandidate{std::min(*block, std::max<uint64_t>(most, 1)), options_.use_model};
 }
 
 bool IndirectLoop::Engine::begin() {
-  if (const auto block = given_block()) {
-    const uint64_t most = plan::kMostIndirectReads / std::max(reads_, 1U);
-    go({.block = std::min(*block, std::max<uint64_t>(most, 1)), .reason = plan::Reason::forced});
+  if (const auto given = given_candidate()) {
+    go({.block = given->block, .tunes_lists = given->tunes_lists, .reason = plan::Reason::forced});
     return false;
   }
   if (state_.memory.all_shared() || iterations_ == 0) {
@@ -264,16 +263,22 @@ void IndirectLoop::Engine::decide_on(decide::Site<plan::IndirectPlan>& site,
   }
   const plan::IndirectPlan plan = plan::plan_indirect(request_for(compute_s), costs());
   const bool tuned = plan.reason == plan::Reason::tuned;
-  const bool same = site.made(1) != nullptr && site.made(1)->block == plan.block;
+  const plan::IndirectPlan* const before = site.made(1);
+  const bool same =
+      before != nullptr && before->block == plan.block && before->tunes_lists == plan.tunes_lists;
   if (tuned && site.outweighs(plan)) {
     site.decide(decide::Arm{1}, plan, 2, decide::Race::Of::site, same);
+  } else if (tuned) {
+    site.compare(1, plan, decide::Race::Of::site);
   } else if (plan.predicted_s > 0) {
-    // If only in the transfers that blocks are fetched by, which are planned one by one.
-    site.compare(1, plan, tuned ? decide::Race::Of::site : decide::Race::Of::tie);
+    // If only in the transfers that blocks are fetched by.
+    const plan::IndirectPlan tie =
+        plan::force_indirect(request_for(compute_s), costs(), {plan.block}, plan::Reason::tied);
+    site.compare(1, tie, decide::Race::Of::tie);
   } else {
     return site.decide(decide::kBaseline, plan);
   }
-  site.expect(plan);
+  site.expect(site.plan(1));
 }
 
 // Messages that a fetch sends wait at their target, which is computing meanwhile.
@@ -403,7 +408,7 @@ void IndirectLoop::Engine::fetch(size_t array) {
                                  .offset = arrays_[array].offset,
                                  .remote_list = &of.there,
                                  .element_bytes = unit_bytes},
-                                {.use_model = uses_model()}, site_);
+                                {.use_model = execution_.plan().tunes_lists}, site_);
   };
   std::for_each(next, fetched.owners.end(), start);
   std::for_each(fetched.owners.begin(), next, start);
@@ -468,7 +473,7 @@ void IndirectLoop::Engine::leave() {
                                    .offset = arrays_[array].offset,
                                    .remote_list = &of.there,
                                    .element_bytes = arrays_[array].unit_bytes},
-                                  {.use_model = uses_model()}, site_);
+                                  {.use_model = execution_.plan().tunes_lists}, site_);
     }
   }
   ++computed_;
@@ -534,6 +539,11 @@ void IndirectLoop::fail_entry(Context& context, int64_t iteration, size_t entrie
                              text(rma::Call("for_each_indirect", site)) + " is in iteration " +
                                  std::to_string(iteration) + " of an index of " +
                                  std::to_string(entries) + " entries"));
+}
+void IndirectLoop::fail_index(Context& context, size_t entries, CallSite site) {
+  context.state().fail(Error(ErrorCode::invalid_argument,
+                             text(rma::Call("for_each_indirect", site)) + " through an index of " +
+                                 count_text(entries, "entry", "entries") + " at a null pointer"));
 }
 
 }  // namespace stripline::detail

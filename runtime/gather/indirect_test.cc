@@ -3,9 +3,12 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -282,6 +285,33 @@ TEST_F(IndirectDeathTest, DebugModeTakesElementsThatSeveralBlocksModify) {
     std::_Exit(ran.ok() ? 0 : 1);
   };
   EXPECT_EXIT(in_debug_mode(), ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(IndirectDeathTest, LoopsThatCannotBeAreNamedWithTheirPlace) {
+  using Function = std::function<void(int64_t, int)>;
+  const auto goes = [](int64_t step, const Function& body, const uint32_t* index) {
+    on_ranks(2, [&](Context& context) {
+      auto x = shared_array<int, cyclic>::create(context, 10);
+      for_each_indirect(context, range(0, 2, step), body, read(*x, std::span(index, 2)));
+    });
+  };
+  const Function body = [](int64_t, int) {};
+  const std::array<uint32_t, 2> index = {3, 4};
+  EXPECT_EXIT(goes(1, body, index.data()), ::testing::ExitedWithCode(0), "");
+  const std::string place = "indirect_test.cc:[0-9]+: for_each_indirect";
+  EXPECT_EXIT(goes(0, body, index.data()), ::testing::ExitedWithCode(2),
+              place + ": a loop from 0 to 2 with step 0 never ends");
+  EXPECT_EXIT(goes(1, nullptr, index.data()), ::testing::ExitedWithCode(2),
+              place + " with an empty std::function");
+  EXPECT_EXIT(goes(1, body, nullptr), ::testing::ExitedWithCode(2),
+              place + " through an index of 2 entries at a null pointer");
+  EXPECT_EXIT(on_ranks(2,
+                       [&](Context& context) {
+                         auto x = shared_array<int, cyclic>::create(context, 10);
+                         for_each_indirect(context, range(0, 2), body,
+                                           read(*x, std::function<int64_t(int64_t)>()));
+                       }),
+              ::testing::ExitedWithCode(2), place + " with an empty std::function");
 }
 
 TEST_F(IndirectDeathTest, ListsHaveAnEntryForEachIteration) {

@@ -15,6 +15,7 @@ std::string mistake_of_rows(std::span<const size_t> row_begin, size_t columns, s
   if (row_begin.empty()) {
     return "row_begin is empty; it has one element more than there are rows: {0} for none";
   }
+  if (row_begin.data() == nullptr) return "row_begin is at a null pointer";
   const size_t rows = row_begin.size() - 1;
   if (rows > UINT32_MAX) return std::to_string(rows) + " rows; a rank has at most 4294967295";
   if (row_begin.front() != 0) {

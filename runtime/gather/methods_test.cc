@@ -437,6 +437,51 @@ TEST(NodeSharing, IsExplainedAsItIsCarriedOut) {
   EXPECT_NE(said.find("pack, "), std::string::npos) << said;
 }
 
+// What another rank has decided is explained by what that one was asked.
+TEST(NodeSharing, OfALeaderIsExplainedByItsRequest) {
+  const ModelFile model("gather_followed_trace");
+  const auto group = deciding(bootstrap::group_on({"nodes", "tcp", "real", "mapped:3"}, 6), model);
+  const std::string said = sites_of(group, [](Context& context) {
+    constexpr uint64_t kEach = 4400;
+    auto x = shared_array<double, block_cyclic<>>::create(context, 6 * kEach, {kEach});
+    ASSERT_TRUE(x.ok());
+    // Rank 1 leads for the only owner that rank 0 reads of.
+    const auto statistics =
+        gather_and_compare(context, *x, nearly_all(4 * kEach, 5 * kEach), {}, 4);
+    if (context.rank_me() == 0) {
+      EXPECT_EQ(statistics.shared_owners, 1U);
+    }
+    context.barrier();
+  });
+  EXPECT_NE(said.find("share, "), std::string::npos) << said;
+  const size_t command = said.find("stripline explain gather ");
+  ASSERT_NE(command, std::string::npos) << said;
+  const std::string line = said.substr(command, said.find('\n', command) - command);
+  EXPECT_NE(line.find("--elements 3960 "), std::string::npos) << line;
+  EXPECT_NE(line.find(" --node-ranks 3 --node-elements 11880"), std::string::npos) << line;
+}
+
+TEST(MethodChoice, WhatIsBroadcastIsExplainedByTheOwnersRequest) {
+  const ModelFile model("gather_broadcast_trace", known_network());
+  const auto group = deciding(bootstrap::group_on({"", kItanium, "virtual"}, 16), model);
+  const std::string said = sites_of(group, [](Context& context) {
+    auto x = shared_array<double, block_cyclic<>>::create(context, 16 * 8000, {8000});
+    ASSERT_TRUE(x.ok());
+    std::vector<uint64_t> index(8000);
+    for (size_t i = 0; i < index.size(); ++i) index[i] = 8 * 8000 + i;  // of rank 8
+    const auto statistics = gather_and_compare(context, *x, index, {}, 2);
+    if (context.rank_me() == 0) {
+      EXPECT_EQ(statistics.broadcast_owners, 1U);
+    }
+    context.barrier();
+  });
+  EXPECT_NE(said.find("broadcast, "), std::string::npos) << said;
+  const size_t command = said.find("stripline explain gather ");
+  ASSERT_NE(command, std::string::npos) << said;
+  const std::string line = said.substr(command, said.find('\n', command) - command);
+  EXPECT_NE(line.find(" --readers 15 --alike"), std::string::npos) << line;
+}
+
 // --- methods that are compared while gathers are carried out -------------------------------------
 
 void scale(std::optional<model::Parameter>& parameter, double factor) {

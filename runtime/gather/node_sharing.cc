@@ -83,7 +83,7 @@ void NodeSharing::agree(Inspection& found, const Decide& decide) {
       needs[list[at]].push_back({follower, {first, first + list[at + 1]}});
     }
   }
-  // To each follower, in the order of what it asked for: whether, and its positions.
+  // To each follower, in the order of what it asked for: whether, the decision, and its positions.
   std::vector<std::vector<uint32_t>> answers(ranks);
   for (const auto& [owner, of_owner] : needs) {
     auto reads = std::ranges::lower_bound(found.owners.begin() + 1, found.owners.end(), owner, {},
@@ -104,11 +104,14 @@ void NodeSharing::agree(Inspection& found, const Decide& decide) {
     together.places = united(mine, of_owner);
     together.runs = runs_of(together.places);
     const auto count = static_cast<uint32_t>(of_owner.size() + (reads_too ? 1 : 0));
-    const bool shares = count > 1 && decide(together, count, elements);
+    const std::optional<GroupChoice> shares =
+        count > 1 ? decide(together, count, elements) : std::nullopt;
     for (const Need& need : of_owner) {
       std::vector<uint32_t>& answer = answers[need.follower];
       answer.push_back(shares ? 1 : 0);
       if (!shares) continue;
+      const auto choice = words_of<uint32_t>(*shares);
+      answer.insert(answer.end(), choice.begin(), choice.end());
       const std::vector<uint32_t> positions = positions_of(need.places, together.places);
       answer.insert(answer.end(), positions.begin(), positions.end());
       led_.push_back({need.follower, owner});
@@ -132,11 +135,14 @@ void NodeSharing::agree(Inspection& found, const Decide& decide) {
     if (context_.is_local(reads.owner) || leader == me) continue;
     const std::vector<uint32_t>& list = answered[leader];
     if (list[next[leader]++] == 0) continue;
-    const auto first = list.begin() + static_cast<std::ptrdiff_t>(next[leader]);
-    const auto count = static_cast<std::ptrdiff_t>(reads.places.size());
-    followed_[reads.owner] = {
-        .leader = leader, .positions = {first, first + count}, .landing = {}, .done = {}};
-    next[leader] += reads.places.size();
+    const auto answer = std::span(list).subspan(next[leader]);
+    const auto positions = answer.subspan(kWordsOfChoice<uint32_t>, reads.places.size());
+    followed_.emplace(reads.owner, Followed{.leader = leader,
+                                            .positions = {positions.begin(), positions.end()},
+                                            .choice = choice_of_words(answer),
+                                            .landing = {},
+                                            .done = {}});
+    next[leader] += kWordsOfChoice<uint32_t> + reads.places.size();
   }
 }
 

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include <stripline/context.h>
 
+#include "runtime/gather/choices.h"
 #include "runtime/gather/inspector.h"
 #include "runtime/rma/turns.h"
 
@@ -23,6 +25,7 @@ class NodeSharing {
   struct Followed {
     rank_t leader = 0;
     std::vector<uint32_t> positions;  ///< among what the leader receives of the owner
+    GroupChoice choice;               ///< the leader's
     rma::Landing landing;             ///< the leader's; known after tell_followers()
     global_ptr<uint64_t> done;        ///< likewise: its word for this rank
   };
@@ -32,15 +35,16 @@ class NodeSharing {
     rank_t owner = 0;
   };
   /// `together`: what the ranks need, each element once; `elements`: what each needs, added up.
-  using Decide = std::function<bool(const OwnerReads& together, uint32_t ranks, uint64_t elements)>;
+  using Decide = std::function<std::optional<GroupChoice>(const OwnerReads& together,
+                                                          uint32_t ranks, uint64_t elements)>;
 
   NodeSharing(Context& context, CallSite site);
 
   /// Some ranks reach each other's memory, others do not. The same on every rank.
   static bool possible(Context& context);
 
-  /// Collective. Where this rank leads, and `decide` says so, the reads that `found` names of the
-  /// owner become those of all who follow, with slots of its own reads among them.
+  /// Collective. Where this rank leads, and `decide` decides so, the reads that `found` names of
+  /// the owner become those of all who follow, with slots of its own reads among them.
   void agree(Inspection& found, const Decide& decide);
   /// Null: what this rank needs of the owner comes to itself.
   const Followed* followed(rank_t owner) const;

@@ -36,11 +36,11 @@ std::vector<PassingOn::Spread> PassingOn::alike() const {
   std::vector<Spread> spreads;
   for (auto& [need, readers] : by_need) {
     const Outgoing& one = made_.outgoing[readers.front()];
-    if (readers.size() >= 2 &&
+    if (readers.size() < 2) continue;
+    const auto choice =
         choices_.broadcasts(one.selection(), one.reader, static_cast<uint32_t>(readers.size()),
-                            asked_[one.reader].receives)) {
-      spreads.push_back({std::move(readers), {}});
-    }
+                            asked_[one.reader].receives);
+    if (choice) spreads.push_back({std::move(readers), {}, *choice});
   }
   return spreads;
 }
@@ -68,13 +68,11 @@ std::optional<PassingOn::Spread> PassingOn::hot_beside(const std::vector<Spread>
                         .elements = one.places.size(),
                         .runs = runs_of(one.places)};
     const rank_t reader = made_.outgoing[numbers[one.readers.front()]].reader;
-    const double saved =
-        choices_.passing_on_saves(hot, reader, static_cast<uint32_t>(one.readers.size()),
-                                  one.most_besides, asked_[reader].receives);
-    if (saved <= most) continue;
-    most = saved;
-    best.emplace();
-    best->hot = std::move(one.places);
+    const auto choice = choices_.broadcasts(hot, reader, static_cast<uint32_t>(one.readers.size()),
+                                            asked_[reader].receives, one.most_besides);
+    if (!choice || choices_.saved_by(*choice) <= most) continue;
+    most = choices_.saved_by(*choice);
+    best.emplace(Spread{{}, std::move(one.places), *choice});
     for (const size_t of_needs : one.readers) best->readers.push_back(numbers[of_needs]);
   }
   return best;
@@ -90,7 +88,8 @@ rma::Landing PassingOn::landing_of(const Spread& spread, rank_t reader) const {
               reader, there.flags + (others == 0 ? 0 : kFlagsOfTurns * sizeof(uint64_t)))};
 }
 
-// Each reader is informed from whom it comes, what is hot if not all is, and where it is to go.
+// Each reader is informed from whom it comes, by which decision, what is hot if not all is, and
+// where it is to go.
 void PassingOn::tell(const Spread& spread, rank_t me,
                      std::vector<std::vector<uint64_t>>& told) const {
   std::vector<rank_t> ranks = {me};
@@ -99,6 +98,8 @@ void PassingOn::tell(const Spread& spread, rank_t me,
     const bool all = spread.hot.empty() || asked_[ranks[place]].wanted == spread.hot.size();
     std::vector<uint64_t>& list = told[ranks[place]];
     list = {ranks[parent_of(place)], all ? 0 : spread.hot.size()};
+    const auto choice = words_of<uint64_t>(spread.choice);
+    list.insert(list.end(), choice.begin(), choice.end());
     if (!all) list.insert(list.end(), spread.hot.begin(), spread.hot.end());
     each_child(place, ranks.size(), [&](size_t child) {
       const rma::Landing there = landing_of(spread, ranks[child]);
@@ -143,12 +144,14 @@ void PassingOn::send(const std::vector<Spread>& spreads) {
 }
 
 // The other end of tell().
-void PassingOn::hear(size_t number, std::span<const uint64_t> told) {
+void PassingOn::hear(size_t number, std::span<const uint64_t> words) {
   Incoming& in = made_.incoming[number];
-  const auto source = static_cast<rank_t>(told[0]);
-  const uint64_t hot_elements = told[1];
-  const std::vector<uint32_t> hot(told.begin() + 2,
-                                  told.begin() + 2 + static_cast<std::ptrdiff_t>(hot_elements));
+  const auto source = static_cast<rank_t>(words[0]);
+  const uint64_t hot_elements = words[1];
+  in.passed_on.emplace(choice_of_words(words.subspan(2)));
+  words = words.subspan(2 + kWordsOfChoice<uint64_t>);
+  const std::vector<uint32_t> hot(words.begin(),
+                                  words.begin() + static_cast<std::ptrdiff_t>(hot_elements));
   ++made_.statistics.broadcast_owners;
   if (hot.empty()) {
     in.source = source;
@@ -166,15 +169,15 @@ void PassingOn::hear(size_t number, std::span<const uint64_t> told) {
                        .turn_bytes = in.landing.turn_bytes,
                        .flags = in.landing.flags + static_cast<std::ptrdiff_t>(kFlagsOfTurns)};
   }
-  for (size_t at = 2 + hot_elements; at < told.size(); at += 4) {
+  for (size_t at = hot_elements; at < words.size(); at += 4) {
     Outgoing& out = made_.outgoing.emplace_back();
-    out.reader = static_cast<rank_t>(told[at]);
+    out.reader = static_cast<rank_t>(words[at]);
     out.of = number;
     out.hot = in.hot.has_value();
     out.elements = in.hot ? hot_elements : in.elements;
-    out.sender = rma::TurnSender({.first = global_ptr<std::byte>(out.reader, told[at + 1]),
-                                  .turn_bytes = told[at + 2],
-                                  .flags = global_ptr<uint64_t>(out.reader, told[at + 3])});
+    out.sender = rma::TurnSender({.first = global_ptr<std::byte>(out.reader, words[at + 1]),
+                                  .turn_bytes = words[at + 2],
+                                  .flags = global_ptr<uint64_t>(out.reader, words[at + 3])});
     made_.in_order = false;
   }
 }

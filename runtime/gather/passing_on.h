@@ -68,6 +68,7 @@ class PassingOn {
   struct Spread {
     std::vector<size_t> readers;  // numbers of outgoing messages
     std::vector<uint32_t> hot;    // of what these need; none: all of it
+    GroupChoice choice;           // that says so
   };
 
   std::vector<Spread> alike() const;
@@ -75,7 +76,7 @@ class PassingOn {
   rma::Landing landing_of(const Spread& spread, rank_t reader) const;
   void tell(const Spread& spread, rank_t me, std::vector<std::vector<uint64_t>>& told) const;
   void send(const std::vector<Spread>& spreads);
-  void hear(size_t number, std::span<const uint64_t> told);
+  void hear(size_t number, std::span<const uint64_t> words);
 
   const Choices& choices_;
   const std::span<const Told> asked_;

@@ -495,17 +495,12 @@ void Agreement::note_largest() {
   const std::optional<OwnerChoice>& sent = choices_.largest();
   if (!sent) {
     if (made_.incoming.empty()) return;
-    const plan::GatherDecision shared{plan::GatherMethod::share, choices_.reason()};
-    made_.largest.emplace(OwnerChoice{made_.incoming.front().owner, {}, shared});
+    const rank_t owner = std::ranges::max_element(made_.incoming, {}, &Incoming::elements)->owner;
+    made_.largest.emplace(choices_.of_group(owner, sharing_->followed(owner)->choice));
     return;
   }
   const Incoming& in = *std::ranges::find(made_.incoming, sent->owner, &Incoming::owner);
-  if (in.hot || in.source != in.owner) {
-    const plan::GatherDecision passed_on{plan::GatherMethod::broadcast, choices_.reason()};
-    made_.largest.emplace(OwnerChoice{sent->owner, sent->request, passed_on, sent->path});
-  } else {
-    made_.largest.emplace(*sent);
-  }
+  made_.largest.emplace(in.passed_on ? choices_.of_group(in.owner, *in.passed_on) : *sent);
 }
 
 Result<Schedule> Agreement::make() {

@@ -49,6 +49,7 @@ struct Incoming {
   rma::Landing landing;    ///< in this rank's segment; its flags say when what is fetched may be
   rma::TurnCredit credit;  ///< asked for where this rank tells the source nothing
   std::optional<HotPart> hot;  ///< the last ones of the elements; the others come by themselves
+  std::optional<GroupChoice> passed_on;  ///< the owner's, if readers pass on some of it or all
   // For what is not sent:
   std::vector<uint32_t> places;  ///< at the source; none: all elements from there_first on
   /// The same in this rank's segment, where an owner that is to send them reads them.

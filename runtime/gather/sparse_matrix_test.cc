@@ -1,10 +1,14 @@
 // Products with random sparse matrices against the sums of their rows.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -259,6 +263,29 @@ TEST_P(Sparse, RefusesRowsThatAreNotAsSaid) {
 }
 
 // What a trace shows of products, and the command that explains it.
+TEST_P(Sparse, RefusesRowsThatAreNull) {
+  on_ranks(2, [](Context& context) {
+    auto x = shared_array<double, cyclic>::create(context, 10);
+    ASSERT_TRUE(x.ok());
+    const std::vector<size_t> begin = {0, 1};
+    const std::vector<uint64_t> columns = {3};
+    const std::vector<double> values = {1};
+    const auto message = [&](const size_t* begin_at, const uint64_t* columns_at,
+                             const double* values_at) {
+      auto matrix = SparseMatrix<double>::create(*x, std::span(begin_at, 2),
+                                                 std::span(columns_at, 1), std::span(values_at, 1));
+      return matrix.ok() ? "made" : matrix.error().message();
+    };
+    EXPECT_EQ(message(begin.data(), columns.data(), values.data()), "made");
+    EXPECT_EQ(message(nullptr, columns.data(), values.data()),
+              "SparseMatrix::create: row_begin is at a null pointer");
+    EXPECT_EQ(message(begin.data(), nullptr, values.data()),
+              "SparseMatrix::create: the index of 1 entries is at a null pointer");
+    EXPECT_EQ(message(begin.data(), columns.data(), nullptr),
+              "SparseMatrix::create: values is at a null pointer");
+  });
+}
+
 TEST(SparseTrace, ShowsTheMethodThatExplainNames) {
   const ModelFile model("sparse_trace", model_with_pack());
   auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);
@@ -308,6 +335,48 @@ TEST_F(SparseDeathTest, WritesNoMoreThanThereIsRoomFor) {
                        }),
               ::testing::ExitedWithCode(2),
               "SparseMatrix::multiply into y of 2 elements; this rank's rows have 3");
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         auto x = shared_array<double, cyclic>::create(context, 10);
+                         auto matrix = SparseMatrix<double>::create(*x, std::vector<size_t>{0, 1},
+                                                                    std::vector<uint64_t>{1},
+                                                                    std::vector<double>{1});
+                         matrix->multiply(*x, std::span(static_cast<double*>(nullptr), 1));
+                       }),
+              ::testing::ExitedWithCode(2),
+              "sparse_matrix_test.cc:[0-9]+: SparseMatrix::multiply into y at a null pointer");
+}
+
+TEST_F(SparseDeathTest, NamesCallsOfAMatrixThatHasBeenMoved) {
+  using Matrix = SparseMatrix<double>;
+  using Array = shared_array<double>;
+  const std::vector<std::pair<const char*, std::function<void(Matrix&, const Array&)>>> calls = {
+      {"multiply",
+       [](Matrix& matrix, const Array& x) {
+         std::vector<double> y(1);
+         matrix.multiply(x, y);
+       }},
+      {"multiply",
+       [](Matrix& matrix, const Array& x) {
+         std::vector<double> y(1);
+         matrix.multiply(std::array{&x}, y);
+       }},
+      {"statistics", [](Matrix& matrix, const Array&) { (void)matrix.statistics(); }},
+  };
+  for (const auto& [name, call] : calls) {
+    EXPECT_EXIT(on_ranks(1,
+                         [&call = call](Context& context) {
+                           const auto x = Array::create(context, 10);
+                           Matrix made =
+                               *Matrix::create(*x, std::vector<size_t>{0, 1},
+                                               std::vector<uint64_t>{1}, std::vector<double>{1});
+                           const Matrix moved = std::move(made);
+                           call(made, *x);  // NOLINT(bugprone-use-after-move)
+                         }),
+                ::testing::ExitedWithCode(2),
+                std::string("sparse_matrix_test.cc:[0-9]+: SparseMatrix::") + name +
+                    " of an object that has been moved from");
+  }
 }
 
 }  // namespace

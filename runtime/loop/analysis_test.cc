@@ -1,5 +1,8 @@
 #include "runtime/loop/analysis.h"
 
+#include <cstdint>
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include <stripline/loop.h>
@@ -94,6 +97,21 @@ TEST(Analysis, CountsWhatLoopsAndNestsDecide) {
       // The first one, and when its computation has been measured.
       EXPECT_GT(nests.planned, 1U);
       EXPECT_LT(nests.planned, uint64_t{kTimes});
+
+      // What is not a time is measured, too, and the nest is the same each time.
+      constexpr double kInfinity = std::numeric_limits<double>::infinity();
+      constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+      uint64_t site = 0;
+      for (const double compute_s : {kNoNumber, kInfinity, -kInfinity}) {
+        ++site;
+        analysis.begin(reading);
+        for (int time = 0; time < kTimes; ++time) {
+          for_nest(
+              context, {kCount}, {.compute_s = compute_s, .site = site},
+              [&sum](const double& in) { sum += in; }, read(remote, i));
+        }
+        EXPECT_LT(analysis.end().planned, uint64_t{kTimes}) << compute_s;
+      }
     }
     context.barrier();
   });

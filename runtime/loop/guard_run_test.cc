@@ -335,6 +335,92 @@ TEST(GuardedRun, ATieWithinItselfIsMeasured) {
   });
 }
 
+// A model of another network, on which gets take next to nothing: short rows that lie far apart are
+// not worth packing there.
+model::TunedModel model_of_fast_gets() {
+  const auto profile = fabric::resolve_profile(kFabric);
+  EXPECT_TRUE(profile.ok());
+  model::TunedModel m = wrong_model(1, 0, 1);
+  model::PathModel& path = m.network["inter-node"];
+  path.am = exactly(profile->profile.am, profile->profile.queue_depth);
+  for (model::Segment& segment : path.get->segments) {
+    for (std::optional<model::Parameter>* const parameter :
+         {&segment.o_base_s, &segment.o_per_byte_s, &segment.L_s, &segment.g_s,
+          &segment.G_s_per_byte, &segment.r_base_s, &segment.r_per_byte_s}) {
+      if (*parameter) *parameter = model::example_parameter(1e-3 * (*parameter)->value, 0);
+    }
+  }
+  m.vis.clear();
+  return m;
+}
+
+// What comes of kSteps executions of a nest that reads two columns.
+struct Columns {
+  static constexpr int kSteps = 40;
+  double seconds = 0;
+  int tuned = 0;
+  plan::VisMethod method = plan::VisMethod::best;  // of the last one
+};
+
+Columns read_columns(const std::string& model, bool guard, const NestOptions& options) {
+  Columns columns;
+  auto group = bootstrap::group_on({"", kFabric, "virtual"}, 2);
+  group.context.model_path = model;
+  group.context.guard = guard;
+  const Status ran = bootstrap::run_as_fibers(group, [&](Context& context) {
+    constexpr size_t kLong = 128;
+    constexpr size_t kPitch = 64;
+    const auto matrix = *context.new_symmetric_array<double>(kLong * kPitch);
+    for (size_t at = 0; at < kLong * kPitch; ++at) context.local(matrix)[at] = 1;
+    context.barrier();
+    if (context.rank_me() == 0) {
+      const auto remote = global_ptr<const double>(context.on_rank(matrix, 1));
+      const auto [i, j] = loop_indices<2>();
+      const double begin_s = context.now_s();
+      for (int step = 0; step < Columns::kSteps; ++step) {
+        double sum = 0;
+        const NestPlan plan = for_nest(
+            context, {kLong, size_t{2}}, options,
+            [&](const std::array<size_t, 2>& at, const double& in) {
+              sum += in;
+              if (at[0] == 0 && at[1] == 0) context.compute_for(1e-6);
+            },
+            read(remote, i * kPitch + j));
+        EXPECT_EQ(sum, 2 * kLong);
+        columns.tuned += plan.reason == plan::Reason::tuned ? 1 : 0;
+        columns.method = plan.transfer[0].method;
+      }
+      columns.seconds = context.now_s() - begin_s;
+    }
+    context.barrier();
+  });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+  return columns;
+}
+
+// The nest is not worth cutting: what the model decides is how the tiles of the vectorised one
+// travel. That is a plan like any other, in programs of few steps, too.
+TEST(GuardedRun, ANestGivesUpMethodsOfTilesThatLose) {
+  const ModelFile file("guard_test", model_of_fast_gets());
+  for (const double compute_s : {-1.0, 1e-6}) {
+    const NestOptions options{.compute_s = compute_s};
+    const NestOptions without{.compute_s = compute_s, .use_model = false};
+    const Columns simple = read_columns(file.path(), true, without);
+    const Columns unguarded = read_columns(file.path(), false, options);
+    const Columns guarded = read_columns(file.path(), true, options);
+    EXPECT_EQ(simple.tuned, 0);
+    EXPECT_EQ(simple.method, plan::VisMethod::packed);
+    // It would lose.
+    EXPECT_GT(unguarded.tuned, Columns::kSteps / 2) << compute_s;
+    EXPECT_NE(unguarded.method, plan::VisMethod::packed) << compute_s;
+    EXPECT_GT(unguarded.seconds, 2 * simple.seconds) << compute_s;
+    EXPECT_GT(guarded.tuned, 0) << compute_s;
+    EXPECT_LE(guarded.tuned, 4) << compute_s;
+    EXPECT_EQ(guarded.method, plan::VisMethod::packed) << compute_s;
+    EXPECT_LT(guarded.seconds, unguarded.seconds / 2) << compute_s;
+  }
+}
+
 TEST(GuardedRun, ACorruptedModelCostsLittle) {
   const ModelFile right("guard_test", wrong_model(1, 0, 1));
   const Times simple = run(right.path(), true, false);

@@ -190,7 +190,8 @@ TEST(IterationGuard, ListsAreGivenUpToo) {
   EXPECT_LT(longest_s(guarded), 1.02 * longest_s(simple));
 }
 
-// Tiles of nests are transfers of many regions, too.
+// Tiles of nests are transfers of many regions, too. What the baseline takes says how wrong the
+// model is about them.
 TEST(IterationGuard, NestsMoveTheirTilesAsTheBaselineWhereThatIsFaster) {
   const auto nests = [](bool use_model) {
     return [=](Context& context) {
@@ -214,11 +215,9 @@ TEST(IterationGuard, NestsMoveTheirTilesAsTheBaselineWhereThatIsFaster) {
   };
   const ModelFile file("iterations", model_without_packing());
   const auto simple = run(file.path(), true, nests(false));
-  const auto unguarded = run(file.path(), false, nests(true));
   const auto guarded = run(file.path(), true, nests(true));
   EXPECT_EQ(simple[0].packed, 1);
-  EXPECT_EQ(unguarded[0].packed, 0);
-  EXPECT_GT(longest_s(unguarded), 1.2 * longest_s(simple));
+  for (const Outcome& outcome : guarded) EXPECT_GT(outcome.packed, 0.95);
   EXPECT_LT(longest_s(guarded), 1.02 * longest_s(simple));
 }
 

@@ -67,8 +67,11 @@ class LoopEngine {
   void find_plan(const LoopOptions& options, const Remote& remote);
   void look_up(const LoopOptions& options);
   plan::StripRequest request_for(double compute_s) const;
+  // The baseline's plan is made when it is asked for.
   const plan::StripPlan& decided() const {
-    return site_ == nullptr ? *given_ : site_->plan(site_->decided());
+    if (site_ == nullptr) return *given_;
+    return site_->plan(site_->decided(),
+                       [this](decide::Arm arm, double compute_s) { return make(arm, compute_s); });
   }
   void learn();
   void look_for_kept(size_t index, const RawBlock& block);

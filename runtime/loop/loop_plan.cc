@@ -30,6 +30,11 @@ LoopEngine::Remote LoopEngine::describe(const LoopOptions& options) {
   const bool loaded = !loops_.loads.empty() && !options.alone;
   cost::NetworkLoad load;
   if (loaded) load = loops_.loads.begin();
+  if (blocks_.data == nullptr && blocks_.count > 0) [[unlikely]] {
+    state_.fail(Error(ErrorCode::invalid_argument, text(rma::Call("loop", call_)) + " of " +
+                                                       count_text(blocks_.count, "block") +
+                                                       " at a null pointer"));
+  }
   for (size_t i = 0; i < blocks_.count; ++i) {
     const RawBlock block = blocks_[i];
     if (block.count != 0) {
@@ -86,7 +91,7 @@ LoopEngine::Remote LoopEngine::describe(const LoopOptions& options) {
         options.max_buffer_bytes, remote.whole_bytes <= room ? loops_.pool.most_room() : room);
   }
   request_.own_bytes = own_count * element_bytes_;
-  request_.compute_s = options.compute_s;
+  request_.compute_s = said_compute_s(options.compute_s);
   request_.loop = options.loop;
   request_.sweeps = options.sweeps;
   request_.local_bytes = options.local_bytes;
@@ -109,7 +114,7 @@ void LoopEngine::find_plan(const LoopOptions& options, const Remote& remote) {
       state_.mechanisms.instruments(), *this, *site_,
       {.call = {.what = place_, .rank = remote.first.rank, .loose_offset = remote.first.offset},
        .guarded = options.self_check,
-       .measures = options.compute_s < 0 && decided().reason != plan::Reason::no_model});
+       .measures = request_.compute_s < 0 && decided().reason != plan::Reason::no_model});
 }
 
 // Finds what the planner says of the request, or asks it.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -29,6 +30,11 @@ struct LoopState;
 inline uint64_t site_of(uint64_t said, CallSite site) {
   if (said != 0) return said;
   return reinterpret_cast<uintptr_t>(site.file) ^ (static_cast<uint64_t>(site.line) << 40);
+}
+
+/// The seconds of computation that a program says a loop takes; negative: they are to be measured.
+inline double said_compute_s(double seconds) {
+  return seconds >= 0 && seconds < std::numeric_limits<double>::infinity() ? seconds : -1;
 }
 
 /// Engines by level of nesting: those of loops in bodies are others. They keep their memory.

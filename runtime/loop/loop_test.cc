@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -552,6 +553,28 @@ TEST_F(LoopDeathTest, StaysWithinTheSegments) {
     for (const size_t count : {size_t{1} << 27, (size_t{1} << 61) + 1, ~size_t{0}}) {
       EXPECT_EXIT(on_ranks(2, writes(count), fabric), ::testing::ExitedWithCode(2), said) << count;
     }
+  }
+}
+
+TEST_F(LoopDeathTest, RefusesBlocksAndFunctionsThatAreNot) {
+  using Block = LoopBlock<const double>;
+  EXPECT_EXIT(on_ranks(1,
+                       [](Context& context) {
+                         strip_for_blocks(
+                             context, std::span(static_cast<const Block*>(nullptr), 2), {}, [] {},
+                             [](size_t, size_t, size_t, const double*) {});
+                       }),
+              ::testing::ExitedWithCode(2),
+              "loop_test.cc:[0-9]+: loop of 2 blocks at a null pointer");
+  using Function = std::function<void(size_t, size_t, double*)>;
+  for (const size_t count : {0U, 100U}) {
+    EXPECT_EXIT(on_ranks(1,
+                         [count](Context& context) {
+                           const auto words = *context.new_symmetric_array<double>(100);
+                           strip_write(context, words, count, Function());
+                         }),
+                ::testing::ExitedWithCode(2),
+                "loop_test.cc:[0-9]+: loop with an empty std::function");
   }
 }
 

@@ -10,11 +10,9 @@
 #include "runtime/loop/loop_state.h"
 #include "runtime/loop/nest_engine.h"
 #include "runtime/rma/explain_command.h"
-#include "runtime/rma/vis_calls.h"
 
 namespace stripline::detail {
 
-using access::Group;
 using access::Nest;
 using access::Reference;
 using plan::Direction;
@@ -96,7 +94,7 @@ void NestEngine::look_up(const NestKey& key, const NestOptions& options) {
   if (options.force) {
     const double delay_s = service_delay_of(state_, key, planned_nest());
     const plan::NestRequest request = request_of(state_, key, -1, delay_s);
-    forced_.emplace(lay_out(key, request, force_nest(request, *options.force)));
+    forced_.emplace(lay_out(key, force_nest(request, *options.force)));
     return;
   }
   bool is_new = false;
@@ -140,13 +138,19 @@ decide::Terms NestEngine::terms_of(const NestOptions& options, const NestKey& ke
                    .rank = first.owner,
                    .loose_offset = static_cast<uint64_t>(first.base)},
           .guarded = options.self_check && use_model_ && moves && !in_order,
-          .measures = options.compute_s < 0 && moves && !in_order && !no_model};
+          .measures = (key.compute_s < 0 || looks_first()) && moves && !in_order && !no_model};
+}
+
+// True while the site goes as the baseline, before it is decided on.
+bool NestEngine::looks_first() const {
+  return site_ != nullptr && site_->refinement.planned_s() < 0 &&
+         decided().plan.reason == plan::Reason::guarded;
 }
 
 NestLayout NestEngine::make(decide::Arm, double compute_s) const {
   const plan::NestRequest request = request_for(compute_s);
   loops_.analysis.count_plan();
-  return lay_out(site_->key, request, plan::baseline_of_nest(request));
+  return lay_out(site_->key, plan::baseline_of_nest(request));
 }
 
 bool NestEngine::fits(const NestLayout& layout) const {
@@ -156,31 +160,39 @@ bool NestEngine::fits(const NestLayout& layout) const {
 }
 
 // Tiles of many regions are copies that lie otherwise than the program's memory, on which its body
-// may take longer. What that is worth is not known before both have been seen: the first execution
-// goes as the baseline, if nothing is known of the computation; and a gain that a slower body, or
-// an error like the one that the baseline has shown, would eat up is tried by the guard before it
-// is relied upon.
+// may take longer, and the model may be wrong about how they are best moved. What that is worth is
+// not known before both have been seen: the first executions go as the baseline; and a gain that a
+// slower body, or an error like the one that the baseline has shown, would eat up is tried by the
+// guard before it is relied upon.
 void NestEngine::decide(decide::Site<NestLayout>& site, double compute_s) const {
   const plan::NestRequest request = request_for(compute_s);
-  const NestLayout layout = lay_out(site_->key, request, plan_nest(request));
+  const NestLayout layout = lay_out(site_->key, plan_nest(request));
   loops_.analysis.count_plan();
   const plan::NestPlan& plan = layout.plan;
-  if (plan.reason != plan::Reason::tuned) return site.decide(decide::kBaseline, layout);
-  const bool copies = site_->key.compute_s < 0 && has_strided_tiles(layout);
+  const bool given = site_->key.compute_s >= 0;
+  const bool copies = has_strided_tiles(layout);
+  if (plan.reason != plan::Reason::tuned) {
+    // What tiles may gain by the methods that the model chooses, but not surely.
+    const bool unsure = copies && plan.reason == plan::Reason::below_margin;
+    const auto tie =
+        unsure && (given || compute_s >= 0) ? plan::tie_of_nest(request) : std::nullopt;
+    if (!tie) return site.decide(decide::kBaseline, layout);
+    site.compare(1, lay_out(site_->key, *tie), plan::Guard::Of::tie);
+    return site.expect(*tie);
+  }
   if (copies && compute_s < 0) return site.decide(decide::kBaseline, make(decide::kBaseline, -1));
-  const double doubt_s = copies ? kUnmeasuredBody * compute_s : 0;
+  // The vectorised nest computes on the copies that the baseline computes on.
+  const bool other_copies = copies && plan.schedule != plan::Schedule::vectorised;
+  const double doubt_s = other_copies && !given ? kUnmeasuredBody * compute_s : 0;
   if (!site.outweighs(plan, doubt_s)) {
-    const plan::NestCandidate tried{plan.schedule, plan.cut, plan.window};
-    const plan::NestPlan tie = force_nest(request, tried, plan::Reason::tied);
-    site.compare(1, lay_out(site_->key, request, tie), plan::Guard::Of::site);
+    const plan::NestPlan tie = force_nest(request, plan.candidate(), plan::Reason::tied);
+    site.compare(1, lay_out(site_->key, tie), plan::Guard::Of::site);
   } else {
-    const plan::NestPlan* const before = site.made(1) != nullptr ? &site.made(1)->plan : nullptr;
-    const bool same = before != nullptr && before->schedule == plan.schedule &&
-                      before->cut.loop == plan.cut.loop &&
-                      before->cut.granule == plan.cut.granule && before->window == plan.window;
+    const NestLayout* const before = site.made(1);
+    const bool same = before != nullptr && plan.does_as(before->plan);
     site.decide(decide::Arm{1}, layout, 2, decide::Race::Of::site, same);
   }
-  if (site_->key.compute_s >= 0 || compute_s >= 0) site.expect(site.plan(1).plan, doubt_s);
+  if (given || compute_s >= 0) site.expect(site.plan(1).plan, doubt_s);
 }
 
 void NestEngine::note(decide::Trace& trace, double seconds) const {
@@ -223,35 +235,22 @@ void NestEngine::begin_tiles() {
   while (fetch_.step < std::min(layout_->ahead, plan().steps)) fetch_step();
 }
 
-// As the plan says, or as without a model. The last tile of a loop, which may be shorter, travels
-// as the others.
+// As the plan says. The last tile of a loop, which may be shorter, travels as the others.
 void NestEngine::take_methods() {
-  const bool untuned = !use_model_ || execution_.is_baseline();
-  // How much longer tiles take without the model is just what the model may be wrong about.
-  if (layout_->tunes_tiles && site_ != nullptr && state_.mechanisms.run_guard() != nullptr) {
-    state_.mechanisms.run_guard()->differs({}, 0);
-  }
   for (uint32_t g = 0; g < groups(); ++g) {
     const bool many_regions =
         layout_->whole_shapes[g].many_regions || layout_->rest_shapes[g].many_regions;
     if (!many_regions || layout_->in_reach[g]) continue;
-    const Group& group = layout_->whole.group[g];
+    const access::Mode mode = layout_->whole.group[g].mode;
     const auto plan_of = [&](Direction direction) {
-      const plan::VisCandidate by = plan().transfer[g].by(direction, group.mode);
-      if (!untuned) {
-        return plan::VisPlan{.method = by.method,
-                             .reason = plan().reason,
-                             .window = by.window,
-                             .chunk_bytes = by.chunk_bytes};
-      }
-      plan::VisRequest request = vis_request_to(state_, direction, reference_of(g).owner);
-      request.regions = group.tile.runs();
-      request.region_bytes = group.tile.run_bytes;
-      request.extent_bytes = group.tile.extent().bytes();
-      return plan::baseline_of_vis(request);
+      const plan::VisCandidate by = plan().transfer[g].by(direction, mode);
+      return plan::VisPlan{.method = by.method,
+                           .reason = plan().reason,
+                           .window = by.window,
+                           .chunk_bytes = by.chunk_bytes};
     };
-    if (reads(group.mode)) methods_[g].get.emplace(plan_of(Direction::get));
-    if (writes(group.mode)) methods_[g].put.emplace(plan_of(Direction::put));
+    if (reads(mode)) methods_[g].get.emplace(plan_of(Direction::get));
+    if (writes(mode)) methods_[g].put.emplace(plan_of(Direction::put));
   }
 }
 

@@ -81,9 +81,13 @@ class NestEngine {
   bool is_forced() const;
   void look_up(const NestKey& key, const NestOptions& options);
   decide::Terms terms_of(const NestOptions& options, const NestKey& key);
+  // The baseline's plan is made when it is asked for.
   const NestLayout& decided() const {
-    return site_ == nullptr ? *forced_ : site_->plan(site_->decided());
+    if (site_ == nullptr) return *forced_;
+    return site_->plan(site_->decided(),
+                       [this](decide::Arm arm, double compute_s) { return make(arm, compute_s); });
   }
+  bool looks_first() const;
   void check_bounds(CallSite call) const;
   void begin_tiles();
   void take_methods();

@@ -37,10 +37,11 @@ void NestEngine::check_bounds(CallSite call) const {
       continue;
     }
     for (uint64_t k = 0; k < nest_.counts[reference.piece_loop]; ++k) {
-      check(reference.pieces[k].owner,
-            access::saturating_add(
-                reference.pieces[k].base,
-                access::saturating_span(reference.stride_bytes[reference.piece_loop], k + 1)));
+      const access::Piece& piece = reference.pieces[k];
+      if (piece.base < 0) fail_nest(context_, call, "a piece is not at a null pointer");
+      check(piece.owner, access::saturating_add(
+                             piece.base, access::saturating_span(
+                                             reference.stride_bytes[reference.piece_loop], k + 1)));
     }
   }
 }

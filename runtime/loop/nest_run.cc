@@ -19,7 +19,7 @@ void fail_for_pieces(Context& context, CallSite site, size_t pieces, size_t iter
                 " pieces; give it as many, or fewer iterations"));
 }
 
-void fail_for_range(Context& context, CallSite site, const char* what) {
+void fail_nest(Context& context, CallSite site, const char* what) {
   context.state().fail(
       Error(ErrorCode::invalid_argument, text(rma::Call("for_nest", site)) + ": " + what));
 }

@@ -231,7 +231,7 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
   key.nest = nest;
   key.max_buffer_bytes = std::min<uint64_t>(options.max_buffer_bytes, loops.pool.most_room());
   key.keeps = keeps;
-  key.compute_s = options.compute_s;
+  key.compute_s = said_compute_s(options.compute_s);
   key.loop = options.loop;
   key.local_bytes = options.local_bytes;
   key.use_model = options.use_model;
@@ -319,30 +319,6 @@ plan::NestRequest request_of(ContextState& state, const NestKey& key, double com
 
 namespace {
 
-// True if tiles of many regions travel otherwise than without a model.
-bool tunes_tiles(const plan::NestRequest& request, const NestLayout& layout) {
-  for (uint32_t g = 0; g < layout.whole.groups(); ++g) {
-    const Group& group = layout.whole.group[g];
-    const plan::NestLink& link = request.links.at(request.link.at(group.member[0]));
-    if (!layout.whole_shapes[g].many_regions || layout.in_reach[g] || link.vis == nullptr) continue;
-    for (const auto direction : {plan::Direction::get, plan::Direction::put}) {
-      const bool get = direction == plan::Direction::get;
-      if (get ? !reads(group.mode) : !writes(group.mode)) continue;
-      plan::VisRequest tile = link.many;
-      tile.direction = direction;
-      tile.regions = group.tile.runs();
-      tile.region_bytes = group.tile.run_bytes;
-      tile.extent_bytes = group.tile.extent().bytes();
-      tile.bounding_box_allowed = get;
-      const plan::VisCandidate by = layout.plan.transfer[g].by(direction, group.mode);
-      const plan::VisPlan untuned = plan::baseline_of_vis(tile);
-      if (by != plan::VisCandidate{untuned.method, untuned.window, untuned.chunk_bytes})
-        return true;
-    }
-  }
-  return false;
-}
-
 // Tiles of many regions may travel in messages, for which peers wait, and those that are held are
 // fetched when others are seen to have left: every step looks for that.
 std::optional<double> attention_step_s(const NestLayout& layout) {
@@ -376,14 +352,12 @@ double service_delay_of(ContextState& state, const NestKey& key, const Nest& nes
   return delay_s;
 }
 
-NestLayout lay_out(const NestKey& key, const plan::NestRequest& request,
-                   const plan::NestPlan& plan) {
+NestLayout lay_out(const NestKey& key, const plan::NestPlan& plan) {
   if (!plan.obstacle) {
     NestLayout layout = cut(key.nest, plan);
     place_tiles(key, key.keeps, layout);
     if (key.keeps && layout.buffer_bytes > key.max_buffer_bytes) place_tiles(key, false, layout);
     layout.attention_step_s = attention_step_s(layout);
-    layout.tunes_tiles = tunes_tiles(request, layout);
     return layout;
   }
   NestLayout layout{.plan = plan};

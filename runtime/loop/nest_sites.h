@@ -46,7 +46,6 @@ struct NestLayout {
   std::array<std::optional<access::Lmad>, access::kMaxReferences> kept{};
   std::array<uint64_t, access::kMaxReferences> kept_offset{};
   std::optional<double> attention_step_s{};  ///< of Attention; none: every step is looked after
-  bool tunes_tiles = false;  ///< of many regions, which travel otherwise than without a model
 
   /// True if a group moves with every step, or is held for several. Neither, if it is in reach.
   bool moves(uint32_t g) const { return !in_reach[g] && whole.group[g].hold > plan.cut.loop; }
@@ -102,10 +101,9 @@ double service_delay_of(ContextState& state, const NestKey& key, const access::N
 plan::NestRequest request_of(ContextState& state, const NestKey& key, double compute_s,
                              double service_delay_s);
 
-/// Cuts a plan of this request, which is one of the key, into tiles, and lays them out. Where it
-/// has an obstacle, steps are single iterations, whose elements have a slot each.
-NestLayout lay_out(const NestKey& key, const plan::NestRequest& request,
-                   const plan::NestPlan& plan);
+/// Cuts a plan for the key into tiles, and lays them out. Where it has an obstacle, steps are
+/// single iterations, whose elements have a slot each.
+NestLayout lay_out(const NestKey& key, const plan::NestPlan& plan);
 
 struct NestSite : decide::Site<NestLayout> {
   NestKey key;

@@ -28,6 +28,14 @@ void NestTemplate::fail(const char* what) const {
       Error(ErrorCode::invalid_argument, text(rma::Call("NestTemplate", site_)) + ": " + what));
 }
 
+void NestTemplate::fail_strip() const {
+  fail(tile_ == nullptr
+           ? "first(), count(), address() and stride_bytes() are about a strip, and there is none "
+             "but after next() has returned true"
+           : "first(), count(), address() and stride_bytes() are for loops and references that "
+             "were added");
+}
+
 void NestTemplate::check_open() const {
   if (run_ || over_) fail("a nest is described before analyze() and next(), not after");
 }
@@ -47,6 +55,7 @@ size_t NestTemplate::add_loop(int64_t lower, int64_t upper, int64_t step) {
 size_t NestTemplate::add_reference(access::Mode mode, rank_t owner, uint64_t offset,
                                    uint32_t element_bytes) {
   check_open();
+  if (mode > access::Mode::update) fail("a reference is of access::Mode read, write or update");
   if (element_bytes == 0) fail("elements have at least one byte");
   // Farther away than any segment reaches, rather than before it.
   const auto base = offset > static_cast<uint64_t>(access::kFarthest)
@@ -82,10 +91,12 @@ bool NestTemplate::next() {
 }
 
 int64_t NestTemplate::first(size_t loop) const {
+  check_strip(0, loop);
   return lower_[loop] + static_cast<int64_t>(tile_->first[loop]) * step_[loop];
 }
 
 int64_t NestTemplate::count(size_t loop) const {
+  check_strip(0, loop);
   if (loop < tile_->cut_loop) return 1;
   return static_cast<int64_t>(loop == tile_->cut_loop ? tile_->count : nest_.counts[loop]);
 }

@@ -186,6 +186,45 @@ TEST_F(NestTemplateDeathTest, RefusesWhatIsNoNest) {
                 nest.next();
               }),
               refused, "described before analyze");
+  EXPECT_EXIT(goes([](NestTemplate& nest) { nest.add_reference(static_cast<Mode>(200), 0, 0, 8); }),
+              refused,
+              "nest_template_test.cc:[0-9]+: NestTemplate: a reference is of access::Mode");
+}
+
+TEST_F(NestTemplateDeathTest, RefusesQuestionsAboutNoStrip) {
+  // The nest has one loop and one reference; next() has returned true `strips` times, or 2 for all.
+  const auto asks = [](int strips, const std::function<void(const NestTemplate&)>& ask) {
+    on_ranks(1, [&](Context& context) {
+      const auto words = *context.new_symmetric_array<double>(100);
+      NestTemplate nest(context);
+      nest.add_loop(0, 100);
+      nest.add_reference(Mode::read, 0, words.offset(), 8);
+      if (strips > 0) nest.next();
+      if (strips > 1) {
+        while (nest.next()) {
+        }
+      }
+      ask(nest);
+    });
+  };
+  const std::vector<std::function<void(const NestTemplate&, size_t)>> questions = {
+      [](const NestTemplate& nest, size_t number) { (void)nest.first(number); },
+      [](const NestTemplate& nest, size_t number) { (void)nest.count(number); },
+      [](const NestTemplate& nest, size_t number) { (void)nest.address(number); },
+      [](const NestTemplate& nest, size_t number) { (void)nest.stride_bytes(number, 0); },
+      [](const NestTemplate& nest, size_t number) { (void)nest.stride_bytes(0, number); },
+  };
+  const auto refused = ::testing::ExitedWithCode(2);
+  for (const auto& question : questions) {
+    EXPECT_EXIT(asks(1, [&](const NestTemplate& nest) { question(nest, 0); }),
+                ::testing::ExitedWithCode(0), "");
+    EXPECT_EXIT(asks(1, [&](const NestTemplate& nest) { question(nest, 1); }), refused,
+                "nest_template_test.cc:[0-9]+: NestTemplate: .*that were added");
+    for (const int strips : {0, 2}) {
+      EXPECT_EXIT(asks(strips, [&](const NestTemplate& nest) { question(nest, 0); }), refused,
+                  "NestTemplate: .*are about a strip, and there is none");
+    }
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -724,6 +725,43 @@ TEST_F(NestDeathTest, RefusesRangesThatNoLoopGoesThrough) {
   EXPECT_EXIT(goes(0), ::testing::ExitedWithCode(2), "a loop's step is not 0");
   EXPECT_EXIT(goes(2), ::testing::ExitedWithCode(2), "a loop that chooses pieces goes by ones");
   EXPECT_EXIT(goes(1), ::testing::ExitedWithCode(0), "");
+}
+
+// Also where an index leads from there into the segment.
+TEST_F(NestDeathTest, RefusesNullPointersAndEmptyFunctions) {
+  EXPECT_EXIT(on_ranks(1,
+                       [](Context& context) {
+                         const auto [i] = loop_indices<1>();
+                         for_nest(
+                             context, {{1, 8, 1}}, [](const double&) {},
+                             read(global_ptr<double>(), i));
+                       }),
+              ::testing::ExitedWithCode(2),
+              "nest_test.cc:[0-9]+: for_nest: an array is not at a null pointer");
+  EXPECT_EXIT(on_ranks(1,
+                       [](Context& context) {
+                         const std::vector<global_ptr<double>> where(8);
+                         const PieceArray<double> pieces(where);
+                         const auto [i] = loop_indices<1>();
+                         for_nest(
+                             context, {size_t{8}}, [](const double&) {},
+                             read(pieces[i], i * 0 + 1));
+                       }),
+              ::testing::ExitedWithCode(2),
+              "nest_test.cc:[0-9]+: for_nest: a piece is not at a null pointer");
+  EXPECT_EXIT(
+      (void)PieceArray<double>(std::span(static_cast<const global_ptr<double>*>(nullptr), 3)),
+      ::testing::ExitedWithCode(2),
+      "nest_test.cc:[0-9]+: PieceArray of 3 elements at a null pointer");
+  EXPECT_EXIT(on_ranks(1,
+                       [](Context& context) {
+                         const auto words = *context.new_symmetric_array<double>(8);
+                         const auto [i] = loop_indices<1>();
+                         for_nest(context, {size_t{8}}, std::function<void(const double&)>(),
+                                  read(words, i));
+                       }),
+              ::testing::ExitedWithCode(2),
+              "nest_test.cc:[0-9]+: for_nest with an empty std::function");
 }
 
 // Also where the number of bytes overflows.

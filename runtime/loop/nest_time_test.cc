@@ -53,7 +53,7 @@ class NestTime : public ::testing::TestWithParam<std::string> {
       request.compute_s = compute_s;
       std::vector<NestCandidate> all = candidates;
       const plan::NestPlan best = plan::plan_nest(request);
-      all.push_back({best.schedule, best.cut, best.window});
+      all.push_back(best.candidate());
       for (const NestCandidate& candidate : all) {
         context.barrier();
         if (context.rank_me() == 0) {

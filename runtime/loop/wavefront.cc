@@ -17,6 +17,7 @@
 #include "runtime/loop/loop_state.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/explain_command.h"
+#include "runtime/rma/operation.h"
 
 namespace stripline {
 namespace {
@@ -132,8 +133,10 @@ void WavefrontEngine::begin(const RawStage& stage) {
             "comes or leaves"));
   }
   if (stage.leaves != kNoCrossing && stage.lines != 0) {
-    state_.operations.check({"Wavefront::run", stage.call}, stage.target, stage.offset,
-                            access::saturating_multiply(stage.lines, stage.line_bytes));
+    const rma::Call call("Wavefront::run", stage.call);
+    const size_t bytes = access::saturating_multiply(stage.lines, stage.line_bytes);
+    state_.operations.check(call, stage.target, stage.offset, bytes);
+    rma::check_private(state_, call, stage.results, bytes);
   }
   execution_.abandon();
   stage_ = stage;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -459,6 +460,27 @@ TEST_F(WavefrontDeathTest, RefusesWhatDoesNotExist) {
   EXPECT_EXIT(makes({.pieces = 65}, 0), ::testing::ExitedWithCode(2), "at most 64");
   EXPECT_EXIT(makes({}, 2), ::testing::ExitedWithCode(2),
               "crossing 2; this one was made with 2 crossings, from 0 on: make it with more");
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         auto wavefront = *Wavefront::create(context, 1);
+                         const auto place = *context.new_symmetric_array<double>(8);
+                         Wavefront::Stage<double> stage;
+                         stage.lines = 8;
+                         stage.leaves = 0;
+                         stage.width = 1;
+                         stage.place = context.on_rank(place, 1 - context.rank_me());
+                         wavefront.run(stage, [](size_t, size_t) {});
+                       }),
+              ::testing::ExitedWithCode(2),
+              "wavefront_test.cc:[0-9]+: Wavefront::run of 64 bytes with a null pointer");
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         auto wavefront = *Wavefront::create(context, 1);
+                         wavefront.run(Wavefront::Stage<double>(),
+                                       std::function<void(size_t, size_t)>());
+                       }),
+              ::testing::ExitedWithCode(2),
+              "wavefront_test.cc:[0-9]+: Wavefront::run with an empty std::function");
 }
 
 TEST_F(WavefrontDeathTest, SaysWhenAStageIsOvertaken) {

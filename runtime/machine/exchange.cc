@@ -15,6 +15,7 @@
 #include "base/exit_codes.h"
 #include "base/hex.h"
 #include "base/json_channel.h"
+#include "base/memory_limits.h"
 #include "base/subprocess.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
@@ -79,9 +80,11 @@ class Child {
     fabric::remove_ofi_leftovers(std::exchange(pid_, -1));
     if (WIFSIGNALED(status)) {
       const char* const name = sigdescr_np(WTERMSIG(status));
+      const std::string limit = limit_behind(WTERMSIG(status), ShellLimits::read());
       return std::string("of signal ") + std::to_string(WTERMSIG(status)) + " (" +
-             (name != nullptr ? name : "unknown") +
-             "), which libfabric or its provider has not survived";
+             (name != nullptr ? name : "unknown") + ")" +
+             (limit.empty() ? ", which libfabric or its provider has not survived"
+                            : std::string(": ") + limit);
     }
     return "with exit status " + std::to_string(WEXITSTATUS(status));
   }

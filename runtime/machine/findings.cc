@@ -154,6 +154,8 @@ std::vector<Finding> judge_limits(const ShellLimits& limits) {
   constexpr uint64_t kRankBytes = kSegmentBytes + (uint64_t{512} << 20);
   constexpr uint64_t kFewProcesses = 256;
   constexpr uint64_t kFewFiles = 1024;
+  constexpr uint64_t kFewProcessorSeconds = 24 * 3600;
+  constexpr uint64_t kFewStackBytes = uint64_t{1} << 20;
   std::vector<Finding> findings;
   const auto refuse_bytes = [&](const char* check, const std::optional<uint64_t>& limit,
                                 uint64_t needed, const char* what, const char* option) {
@@ -182,6 +184,12 @@ std::vector<Finding> judge_limits(const ShellLimits& limits) {
        "processes and threads of this user, launchers, ranks and their threads among them", "-u");
   warn("limit.open_files", limits.open_files, kFewFiles,
        "open files, of which a rank takes one or two for each other rank", "-Hn");
+  warn("limit.processor_time", limits.processor_s, kFewProcessorSeconds,
+       "seconds of processor time of a process, after which the kernel ends it: a rank takes them "
+       "while it waits, too",
+       "-t");
+  warn("limit.stack", limits.stack_bytes, kFewStackBytes,
+       "bytes of stack for a thread: one that needs more ends its process with SIGSEGV", "-s");
   return findings;
 }
 

@@ -94,6 +94,8 @@ TEST(FindingsTest, LimitsOfTheShellAreNamedWithTheirRemedy) {
                   .data_bytes = 1 << 20,
                   .file_bytes = 1 << 20,
                   .processes = 20,
+                  .processor_s = 60,
+                  .stack_bytes = 64 << 10,
                   .open_files = 64};
   const auto findings = judge_host(facts, true);
   for (const auto& [check, severity, fix] :
@@ -101,7 +103,9 @@ TEST(FindingsTest, LimitsOfTheShellAreNamedWithTheirRemedy) {
         std::tuple("limit.data", Severity::error, "ulimit -d unlimited"),
         std::tuple("limit.file_size", Severity::error, "ulimit -f unlimited"),
         std::tuple("limit.processes", Severity::warning, "ulimit -u"),
-        std::tuple("limit.open_files", Severity::warning, "ulimit -Hn")}) {
+        std::tuple("limit.open_files", Severity::warning, "ulimit -Hn"),
+        std::tuple("limit.processor_time", Severity::warning, "ulimit -t"),
+        std::tuple("limit.stack", Severity::warning, "ulimit -s")}) {
     const Finding finding = finding_of(findings, check);
     EXPECT_EQ(finding.severity, severity) << check;
     EXPECT_NE(finding.fix.find(fix), std::string::npos) << finding.fix;
@@ -110,6 +114,8 @@ TEST(FindingsTest, LimitsOfTheShellAreNamedWithTheirRemedy) {
                   .data_bytes = uint64_t{8} << 30,
                   .file_bytes = uint64_t{8} << 30,
                   .processes = 4096,
+                  .processor_s = 7 * 24 * 3600,
+                  .stack_bytes = 8 << 20,
                   .open_files = 4096};
   for (const Finding& finding : judge_host(facts, true)) {
     EXPECT_EQ(finding.severity, Severity::ok) << finding.check;

@@ -1,6 +1,7 @@
 // What is out of bounds ends the job with a message that says where the call stands, what it asked
 // for and why that cannot be: counts whose bytes no number holds, ranks that do not exist, null
 // pointers, and pointers that were moved out of their segment.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -36,8 +37,9 @@ class BoundsDeathTest : public bootstrap::RanksDeathTest {
  protected:
   // Rank 0 of two does it with its own part of an array of 8, the other one's, and memory.
   using Body = std::function<void(Context&, global_ptr<int>, int*)>;
-  static void wrong(const Body& body, bool debug = false) {
-    auto options = bootstrap::group_on(bootstrap::fabrics_under_test()[1], 2);
+  static void wrong(const Body& body, bool debug = false,
+                    const bootstrap::FabricUnderTest& fabric = bootstrap::fabrics_under_test()[1]) {
+    auto options = bootstrap::group_on(fabric, 2);
     options.context.debug = debug;
     const Status ran = bootstrap::run_ranks(options, [&body](Context& context) {
       const auto array = context.new_symmetric_array<int>(8);
@@ -175,6 +177,28 @@ TEST_F(BoundsDeathTest, PointersThatNameNothing) {
                ": strict access of 1 byte at offset -1 of rank 1 is out of bounds");
 }
 
+TEST_F(BoundsDeathTest, NullPointersAreWrongForNoElementsToo) {
+  const global_ptr<int> nowhere;
+  const std::vector<std::pair<const char*, Body>> calls = {
+      {"rget", [=](Context& c, auto, int* mine) { c.rget(nowhere, mine, 0); }},
+      {"rput", [=](Context& c, auto, int* mine) { c.rput(mine, nowhere, 0); }},
+      {"rput_buffered", [=](Context& c, auto, int* mine) { c.rput_buffered(mine, nowhere, 0); }},
+      {"rput_signal",
+       [=](Context& c, auto there, int* mine) {
+         const auto flag = c.on_rank(there, 0).template reinterpret<uint64_t>();
+         c.rput_signal(mine, nowhere, 0, flag, 1);
+       }},
+      {"rget_nbi", [=](Context& c, auto, int* mine) { c.rget_nbi(nowhere, mine, 0); }},
+      {"rput_nbi", [=](Context& c, auto, int* mine) { c.rput_nbi(mine, nowhere, 0); }},
+  };
+  for (const auto& [name, call] : calls) {
+    const std::string message = std::string("bounds_test.cc:[0-9]+: ") + name +
+                                " of 0 bytes through a null pointer is out of bounds";
+    EXPECT_WRONG(wrong(call, false), message);
+    EXPECT_WRONG(wrong(call, true), message);
+  }
+}
+
 TEST(Bounds, PointersKeepTheirRank) {
   const global_ptr<double> start(3, 0);
   EXPECT_EQ((start - 1).where(), 3U);
@@ -233,16 +257,75 @@ TEST_F(BoundsDeathTest, PrivateMemoryThatIsNull) {
        [](Context& c, auto there, int*) {
          c.rput_signal(kNothing, there, 2, there.template reinterpret<uint64_t>() + 2, 1);
        }},
+      {"rget_nbi", [](Context& c, auto there, int*) { c.rget_nbi(there, nullptr, 2); }},
+      {"rput_nbi", [](Context& c, auto there, int*) { c.rput_nbi(kNothing, there, 2); }},
       {"rput_strided",
        [](Context& c, auto there, int*) {
          const std::array<std::ptrdiff_t, 1> stride = {8};
          const std::array<size_t, 1> extent = {2};
          rput_strided(c, kNothing, stride, there, stride, extent);
        }},
+      {"am_send",
+       [](Context& c, auto, int*) { c.am_send(1, 0, std::as_bytes(std::span(kNothing, 2))); }},
   };
+  const auto fabrics = bootstrap::fabrics_under_test();
+  const auto mapped = std::ranges::find(fabrics, "mapped", &bootstrap::FabricUnderTest::same_node);
+  ASSERT_NE(mapped, fabrics.end());
   for (const auto& [name, call] : calls) {
-    EXPECT_WRONG(wrong(call), std::string("bounds_test.cc:[0-9]+: ") + name +
-                                  " of 8 bytes with a null pointer for this rank's side");
+    const std::string message = std::string("bounds_test.cc:[0-9]+: ") + name +
+                                " of 8 bytes with a null pointer for this rank's side";
+    EXPECT_WRONG(wrong(call), message);
+    EXPECT_WRONG(wrong(call, false, *mapped), message);
+    // Its own memory, which loads and stores reach on every fabric.
+    EXPECT_WRONG(wrong([&call = call](Context& context, auto there, int* mine) {
+                   call(context, context.on_rank(there, context.rank_me()), mine);
+                 }),
+                 message);
+  }
+}
+
+TEST_F(BoundsDeathTest, ListsThatAreNull) {
+  EXPECT_WRONG(wrong([](Context& c, auto there, int* mine) {
+                 const std::array<std::ptrdiff_t, 2> strides = {4, 8};
+                 rget_strided<2>(c, there, strides.data(), mine, strides.data(), nullptr);
+               }),
+               "bounds_test.cc:[0-9]+: rget_strided with extents or strides at a null pointer");
+  EXPECT_WRONG(wrong([](Context& c, auto there, int* mine) {
+                 const std::array<std::ptrdiff_t, 2> strides = {4, 8};
+                 const std::array<size_t, 2> extents = {2, 2};
+                 rget_strided<2>(c, there, nullptr, mine, strides.data(), extents.data());
+               }),
+               "bounds_test.cc:[0-9]+: rget_strided with extents or strides at a null pointer");
+  const std::span<const future> futures(static_cast<const future*>(nullptr), 3);
+  EXPECT_WRONG(wrong([=](Context&, auto, int*) { wait_all(futures); }),
+               "bounds_test.cc:[0-9]+: wait_all of 3 elements at a null pointer");
+  EXPECT_WRONG(wrong([=](Context&, auto, int*) { std::ignore = wait_any(futures); }),
+               "bounds_test.cc:[0-9]+: wait_any of 3 elements at a null pointer");
+}
+
+TEST_F(BoundsDeathTest, TimesThatAreNone) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_WRONG(wrong([](Context& c, auto, int*) { c.wait_until([] { return false; }, kNoNumber); }),
+               "bounds_test.cc:[0-9]+: wait_until for a time that is not a number");
+  for (const double seconds : {-1.0, -kInfinity, kInfinity, kNoNumber}) {
+    EXPECT_WRONG(wrong([seconds](Context& c, auto, int*) { c.compute_for(seconds); }),
+                 "bounds_test.cc:[0-9]+: compute_for of [-.a-z0-9]+ s; a computation takes a "
+                 "finite time, which is not negative");
+  }
+}
+
+TEST_F(BoundsDeathTest, FunctionsThatAreEmpty) {
+  EXPECT_WRONG(wrong([](Context& c, auto, int*) { c.wait_until(nullptr, 0); }),
+               "bounds_test.cc:[0-9]+: wait_until: the condition is an empty std::function");
+  const std::vector<std::function<void(Context&)>> registrations = {
+      [](Context& c) { c.register_am(nullptr); },
+      [](Context& c) { const short_am<int> message(c, nullptr); },
+      [](Context& c) { const long_am message(c, nullptr); },
+  };
+  for (const auto& call : registrations) {
+    EXPECT_WRONG(on_ranks(2, call),
+                 "bounds_test.cc:[0-9]+: register_am: the handler is an empty std::function");
   }
 }
 

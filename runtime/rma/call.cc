@@ -9,6 +9,7 @@
 
 #include "base/exit_codes.h"
 #include "base/place_text.h"
+#include "base/quantity.h"
 
 namespace stripline {
 namespace rma {
@@ -56,6 +57,17 @@ void detail::fail_moved_from(const char* call, CallSite site) {
   rma::fail_without_job(text(rma::Call(call, site)) +
                         " of an object that has been moved from; the one that it was moved to has "
                         "what it had");
+}
+
+void detail::fail_null(const char* call, uint64_t elements, CallSite site) {
+  rma::fail_without_job(text(rma::Call(call, site)) + " of " + count_text(elements, "element") +
+                        " at a null pointer");
+}
+
+void detail::fail_uncallable(const char* call, CallSite site) {
+  rma::fail_without_job(text(rma::Call(call, site)) +
+                        " with an empty std::function, or a null function pointer; give it a "
+                        "function to call");
 }
 
 }  // namespace stripline

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -183,12 +184,13 @@ uint32_t Context::register_am(AmHandler handler, CallSite site) {
 
 void Context::am_send(rank_t target, uint32_t handler, std::span<const std::byte> payload,
                       CallSite site) {
-  rma::Operation operation(*this, {"am_send", site}, target, payload.size());
+  const rma::Call call("am_send", site);
+  rma::check_private(*state_, call, payload.data(), payload.size());
+  rma::Operation operation(*this, call, target, payload.size());
   state_->job.activity().start("am_send", target, payload.size());
   if (!state_->operations.messages().handlers().is_of_program(handler)) {
-    state_->fail(Error(ErrorCode::invalid_argument, rma::text({"am_send", site}) + ": no handler " +
-                                                        std::to_string(handler) +
-                                                        " is registered"));
+    state_->fail(Error(ErrorCode::invalid_argument,
+                       text(call) + ": no handler " + std::to_string(handler) + " is registered"));
   }
   state_->operations.messages().send(target, handler, payload, {});
   operation.finish_without_future();
@@ -283,6 +285,17 @@ bool Context::wait_until(const std::function<bool()>& condition, double timeout_
   const auto inside = state_->exclusive();
   state_->operations.enter("wait_until");
   state_->job.activity().at("wait_until", site);
+  const rma::Call call("wait_until", site);
+  if (!condition) {
+    state_->fail(Error(ErrorCode::invalid_argument,
+                       text(call) + ": the condition is an empty std::function; give it one that "
+                                    "says when the wait is over"));
+  }
+  if (std::isnan(timeout_s)) {
+    state_->fail(Error(ErrorCode::invalid_argument,
+                       text(call) + " for a time that is not a number; give it seconds, or "
+                                    "infinity to wait for the condition alone"));
+  }
   const auto may_run = state_->operations.continuations().allow();
   const double deadline_s = std::isinf(timeout_s) ? timeout_s : now_s() + timeout_s;
   const bool holds = state_->operations.messages().wait(condition, deadline_s);
@@ -296,8 +309,14 @@ handlers_paused::handlers_paused(Context& context) : context_(context) {
 
 handlers_paused::~handlers_paused() { context_.state().job.exclusion().release(); }
 
-void Context::compute_for(double seconds) {
+void Context::compute_for(double seconds, CallSite site) {
   state_->job.check_process();
+  // A virtual clock that goes back, or is at no time, is not one that others can wait for.
+  if (!(seconds >= 0 && seconds < std::numeric_limits<double>::infinity())) [[unlikely]] {
+    state_->fail(Error(ErrorCode::invalid_argument,
+                       text(rma::Call("compute_for", site)) + " of " + std::to_string(seconds) +
+                           " s; a computation takes a finite time, which is not negative"));
+  }
   state_->job.fabric().compute_for(seconds);
 }
 

@@ -8,22 +8,20 @@
 #include "runtime/rma/context_state.h"
 
 namespace stripline::detail {
-namespace {
 
-constexpr size_t kPageBytes = 4096;  // the kernel rounds up
-
-}  // namespace
-
-ContextLife::ContextLife() : process_(::getpid()) {
-  void* const page =
-      ::mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) return;
-  if (::madvise(page, kPageBytes, MADV_WIPEONFORK) != 0) {
-    ::munmap(page, kPageBytes);
+ContextLife::ContextLife(rank_t ranks)
+    : process_(::getpid()), bytes_(sizeof(Memory) + ranks * sizeof(std::byte*)) {
+  void* const pages =
+      ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages != MAP_FAILED && ::madvise(pages, bytes_, MADV_WIPEONFORK) == 0) {
+    memory_ = ::new (pages) Memory;
+    segments_ = {reinterpret_cast<std::byte**>(memory_ + 1), ranks};  // zero, as all new pages
+    wiped_ = true;
     return;
   }
-  memory_ = ::new (page) Memory;
-  wiped_ = true;
+  if (pages != MAP_FAILED) ::munmap(pages, bytes_);
+  own_segments_.resize(ranks, nullptr);
+  segments_ = own_segments_;
 }
 
 // No one is left to tell the launcher.
@@ -37,7 +35,7 @@ std::shared_ptr<const ContextLife> life_of(Context* context) {
 }
 
 ContextLife::~ContextLife() {
-  if (wiped_) ::munmap(memory_, kPageBytes);
+  if (wiped_) ::munmap(memory_, bytes_);
 }
 
 }  // namespace stripline::detail

@@ -3,9 +3,14 @@
 // place in the job, the channel to the launcher. What it did with them, its parent would have done.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <sys/types.h>
 #include <unistd.h>
+#include <vector>
+
+#include <stripline/global_ptr.h>
 
 #include "runtime/rma/call.h"
 
@@ -14,8 +19,8 @@ namespace stripline::detail {
 /// The life of one Context; outlives it where somebody keeps it.
 class ContextLife {
  public:
-  /// In the process of the rank.
-  ContextLife();
+  /// In the process of the rank, of a job of this many.
+  explicit ContextLife(rank_t ranks);
   ~ContextLife();
   ContextLife(const ContextLife&) = delete;
   ContextLife& operator=(const ContextLife&) = delete;
@@ -27,6 +32,9 @@ class ContextLife {
   /// A pointer that children find to be null (where the kernel wipes memory for them: Linux 4.14
   /// and newer), so that who compares it with something needs no other question.
   const void*& only_here() { return memory_->only_here; }
+  /// The same for each rank: where its segment is, for calls that ask for nothing else before they
+  /// load or store. Null at first.
+  std::span<std::byte*> segments_only_here() const { return segments_; }
 
   /// The Context has left its job.
   void end() { left_ = true; }
@@ -49,8 +57,13 @@ class ContextLife {
   const pid_t process_;
   bool left_ = false;
   bool wiped_ = false;
-  Memory own_;              // where there is no page
-  Memory* memory_ = &own_;  // a page that children get without what is in it
+  const size_t bytes_;  // of the pages
+  // Where there are no pages.
+  Memory own_;
+  std::vector<std::byte*> own_segments_;
+  // In pages that children get without what is in them.
+  Memory* memory_ = &own_;
+  std::span<std::byte*> segments_;
 };
 
 }  // namespace stripline::detail

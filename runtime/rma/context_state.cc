@@ -118,6 +118,9 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   if (const Status known = rma::check_trace(options.trace); !known.ok()) {
     return refuse(known.error());
   }
+  if (const Status known = rma::check_threads(options.threads); !known.ok()) {
+    return refuse(known.error());
+  }
   std::optional<double> stall_notice_s;
   if (!job.tells_of_stalls() && options.clock == "real") {
     const auto watch = bootstrap::watch_settings({});

@@ -14,7 +14,8 @@ namespace stripline::detail {
 
 /// `command` of `stripline explain` with these options and the job's model, or without one, if it
 /// decided nothing. `reason`: of the decision; `path`: what it is about. Empty where the planner
-/// was not asked, for a model in no file, and where a command line holds no such command.
+/// was not asked, where a guard carries out another plan than the planner's, for a model in no
+/// file, and where a command line holds no such command.
 std::string explain_command(const ContextState& state, plan::Reason reason,
                             std::string_view command, std::optional<model::Path> path,
                             std::string_view options);

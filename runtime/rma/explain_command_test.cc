@@ -231,6 +231,9 @@ TEST(ExplainCommand, AsksNoModelAboutWhatWasDecidedWithoutOne) {
       EXPECT_EQ(command(kTuned).starts_with("stripline explain call none "), !with_model);
       EXPECT_EQ(command(plan::Reason::forced), "");
       EXPECT_EQ(command(plan::Reason::own_memory), "");
+      // The planner says what the guard does not do.
+      EXPECT_EQ(command(plan::Reason::tied), "");
+      EXPECT_EQ(command(plan::Reason::guarded), "");
     });
   }
 }

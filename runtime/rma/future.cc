@@ -9,6 +9,10 @@ namespace {
 
 rma::SlotUse use_of(const detail::Ticket& ticket) { return {ticket.slot, ticket.generation}; }
 
+void check_there(const char* call, std::span<const future> futures, CallSite site) {
+  if (futures.data() == nullptr && !futures.empty()) detail::fail_null(call, futures.size(), site);
+}
+
 // Without progress.
 bool is_complete(const detail::Ticket& ticket) {
   if (ticket.context == nullptr) return true;
@@ -49,10 +53,12 @@ bool detail::FutureState::settled(const future& operation) {
 }
 
 void wait_all(std::span<const future> futures, CallSite site) {
+  check_there("wait_all", futures, site);
   for (const future& one : futures) one.wait(site);
 }
 
 size_t wait_any(std::span<const future> futures, CallSite site) {
+  check_there("wait_any", futures, site);
   Context* context = nullptr;
   size_t ready = futures.size();
   const auto find = [&] {

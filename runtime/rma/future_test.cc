@@ -1,9 +1,12 @@
 // Futures with values, what follows them, and joins.
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -96,8 +99,9 @@ void puts_and_barriers_can_be_followed(Context& context) {
   future_of<void> both = context.rput(out.data(), context.on_rank(array, next), out.size())
                              .then([&] { stored = true; })
                              .then([&] { EXPECT_TRUE(stored); });
-  both.wait();
-  EXPECT_TRUE(stored);
+  const future_of<void> same = std::move(both);
+  both.wait();  // NOLINT(bugprone-use-after-move): to move it is to copy it
+  EXPECT_TRUE(stored && same.is_ready());
   bool met = false;
   const future barrier = context.barrier_async();
   const auto after = barrier.then([&] { met = true; });
@@ -294,6 +298,36 @@ void what_follows_the_ready_may_be_pending(Context& context) {
   context.barrier();
 }
 
+void futures_that_are_moved_to_themselves_stay(Context& context) {
+  ASSERT_OK_AND_ASSIGN(const auto array, context.new_symmetric_array<uint64_t>(2));
+  *context.local(array) = context.rank_me();
+  context.barrier();
+  const rank_t next = 1 - context.rank_me();
+  const global_ptr<uint64_t> there = context.on_rank(array, next);
+  const auto move_to_itself = [](auto& one) {
+    auto& same = one;  // compilers warn of the plain form
+    one = std::move(same);
+  };
+  future_of<uint64_t> fetched = rget_async(context, there);
+  move_to_itself(fetched);
+  EXPECT_EQ(fetched.wait(), next);
+  move_to_itself(fetched);
+  EXPECT_EQ(fetched.then([](uint64_t value) { return value + 1; }).wait(), next + 1);
+  future_of<std::string> ready = make_ready(std::string("longer than what has no memory"));
+  move_to_itself(ready);
+  EXPECT_EQ(ready.wait(), "longer than what has no memory");
+  const uint64_t out = 77;
+  future put = context.rput(&out, there + 1, 1);
+  move_to_itself(put);
+  future_of<void> stored = put;
+  move_to_itself(stored);
+  stored.wait();
+  EXPECT_TRUE(put.is_ready());
+  context.barrier();
+  EXPECT_EQ(context.local(array)[1], 77U);
+  context.barrier();
+}
+
 // The fabrics under test, and one on which a thread of the runtime serves peers beside the program.
 std::vector<bootstrap::FabricUnderTest> fabrics_of_futures() {
   std::vector<bootstrap::FabricUnderTest> fabrics = fabrics_under_test();
@@ -327,6 +361,7 @@ TEST_P(Futures, OfTwoRanks) {
     continuations_run_while_the_program_waits_for_others(context);
     exceptions_go_on_to_who_waits(context);
     what_follows_the_ready_may_be_pending(context);
+    futures_that_are_moved_to_themselves_stay(context);
   });
 }
 
@@ -353,6 +388,45 @@ TEST_F(FutureDeathTest, ContinuationsDoNotWait) {
                  rget_async(context, there).then([&](uint64_t) { context.barrier(); }).wait();
                }),
       ::testing::ExitedWithCode(2), "barrier inside of what follows a future");
+}
+
+TEST_F(FutureDeathTest, CallsOfFuturesThatHaveBeenMovedAreNamed) {
+  using Future = future_of<uint64_t>;
+  const std::vector<std::pair<const char*, std::function<void(Future&)>>> calls = {
+      {"future_test.cc:[0-9]+: future_of::wait", [](Future& one) { one.wait(); }},
+      {"future_test.cc:[0-9]+: future_of::is_ready", [](Future& one) { (void)one.is_ready(); }},
+      {"then\\(\\) or when_all\\(\\)", [](Future& one) { one.then([](uint64_t) {}); }},
+      {"then\\(\\) or when_all\\(\\)", [](Future& one) { when_all(one, make_ready()); }},
+  };
+  for (const auto& [name, call] : calls) {
+    for (const bool is_here : {true, false}) {
+      EXPECT_EXIT(on_ranks(2,
+                           [&call = call, is_here](Context& context) {
+                             const auto array = *context.new_symmetric_array<uint64_t>(1);
+                             const rank_t owner = is_here ? context.rank_me() : 1;
+                             if (context.rank_me() == 0) {
+                               Future made = rget_async(context, context.on_rank(array, owner));
+                               const Future moved = std::move(made);
+                               call(made);  // NOLINT(bugprone-use-after-move)
+                             }
+                             context.barrier();
+                           }),
+                  ::testing::ExitedWithCode(2),
+                  std::string(name) + " of an object that has been moved from");
+    }
+  }
+}
+
+TEST_F(FutureDeathTest, WhatFollowsIsAFunction) {
+  EXPECT_EXIT(
+      make_ready(1).then(std::function<void(int)>()), ::testing::ExitedWithCode(2),
+      "future_test.cc:[0-9]+: then with an empty std::function, or a null function pointer");
+  EXPECT_EXIT(
+      make_ready().then(static_cast<void (*)()>(nullptr)), ::testing::ExitedWithCode(2),
+      "future_test.cc:[0-9]+: then with an empty std::function, or a null function pointer");
+  EXPECT_EXIT(when_all(std::span(static_cast<const future_of<int>*>(nullptr), 2)),
+              ::testing::ExitedWithCode(2),
+              "future_test.cc:[0-9]+: when_all of 2 elements at a null pointer");
 }
 
 TEST_F(FutureDeathTest, AnExceptionThatNobodyAsksForEndsTheJob) {

@@ -147,6 +147,46 @@ TEST_P(ImplicitOnNetworks, AreCompletedByTheFenceOfWhatCountsThem) {
   });
 }
 
+// Puts to two ranks, of which one is waited for; a fence of all completes the other, too.
+TEST_P(ImplicitOnNetworks, AreCompletedForOneRank) {
+  constexpr size_t kWords = 500;
+  on_ranks(3, [](Context& context) {
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(3 * kWords));
+    detail::ContextState& state = context.state();
+    rma::ImplicitOperations counted(3);
+    rma::ImplicitOperations read(3);
+    const auto place = [&](size_t i) {
+      return mine.offset() + (context.rank_me() * kWords + i) * sizeof(uint64_t);
+    };
+    const std::array<rank_t, 2> peers = {(context.rank_me() + 1) % 3, (context.rank_me() + 2) % 3};
+    std::vector<uint64_t> sent(kWords);
+    for (uint64_t round = 1; round < 4; ++round) {
+      const auto inside = state.exclusive();
+      for (size_t i = 0; i < kWords; ++i) {
+        sent[i] = round * kWords + i;
+        for (const rank_t peer : peers) {
+          state.operations.start_put_implicit(peer, place(i),
+                                              reinterpret_cast<const std::byte*>(&sent[i]),
+                                              sizeof sent[i], counted);
+        }
+      }
+      const auto expect_sent = [&](rank_t peer) {
+        std::vector<uint64_t> seen(kWords);
+        state.operations.start_get_implicit(reinterpret_cast<std::byte*>(seen.data()), peer,
+                                            place(0), kWords * sizeof(uint64_t), read);
+        state.operations.fence(read, peer);
+        EXPECT_EQ(seen, sent);
+      };
+      state.operations.fence(counted, peers[round % 2]);
+      expect_sent(peers[round % 2]);
+      state.operations.fence(counted);
+      EXPECT_TRUE(state.operations.try_fence(counted));
+      for (const rank_t peer : peers) expect_sent(peer);
+    }
+    context.barrier();
+  });
+}
+
 // Puts that another one counts go on all the time, and one message of them at least is always in
 // flight when a fence looks.
 TEST_P(ImplicitOnNetworks, FencesEndThoughOthersGoOn) {

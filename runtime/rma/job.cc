@@ -26,7 +26,7 @@ Job::Job(const Options& options, std::unique_ptr<bootstrap::Bootstrap> bootstrap
       rank_(bootstrap_->rank()),
       ranks_(bootstrap_->ranks()),
       fabric_(std::move(fabric)),
-      life_(std::make_shared<detail::ContextLife>()),
+      life_(std::make_shared<detail::ContextLife>(ranks_)),
       exclusion_(
           options.threads, *life_, [this](const char* why) { fail_on_thread(why); },
           [this] { fail_in_child("calls its Context"); }) {

@@ -4,6 +4,7 @@
 #include <stripline/am.h>
 
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/operation.h"
 
 namespace stripline {
 namespace {
@@ -16,34 +17,39 @@ struct Head {
   uint32_t carried;  // 1: the data follow the payload; 0: they are in their place
 };
 
+// Empty, which register_am() refuses, if the handler is.
+AmHandler of_messages(Context& context, long_am::Handler handler) {
+  if (!handler) return {};
+  return [&context, handler = std::move(handler)](rank_t source,
+                                                  std::span<const std::byte> message) {
+    const detail::ContextState& state = context.state();
+    Head head{};
+    if (message.size() >= sizeof head) std::memcpy(&head, message.data(), sizeof head);
+    const std::span<const std::byte> rest =
+        message.size() >= sizeof head ? message.subspan(sizeof head) : message;
+    const bool carried = head.carried != 0;
+    if (message.size() < sizeof head || head.payload_bytes > rest.size() ||
+        (carried ? head.data_bytes : 0) != rest.size() - head.payload_bytes ||
+        head.offset > state.memory.segment().size() ||
+        head.data_bytes > state.memory.segment().size() - head.offset) {
+      state.fail(Error(ErrorCode::data_loss,
+                       "rank " + std::to_string(source) +
+                           " sent a long active message that is not well formed; all ranks must "
+                           "run the same version"));
+    }
+    const std::span<std::byte> data = state.memory.segment().subspan(head.offset, head.data_bytes);
+    if (carried && !data.empty()) {
+      std::memcpy(data.data(), rest.data() + head.payload_bytes, data.size());
+    }
+    handler(source, rest.first(head.payload_bytes), data);
+  };
+}
+
 }  // namespace
 
-long_am::long_am(Context& context, Handler handler)
+long_am::long_am(Context& context, Handler handler, CallSite site)
     : context_(&context),
-      id_(context.register_am([&context, handler = std::move(handler)](
-                                  rank_t source, std::span<const std::byte> message) {
-        const detail::ContextState& state = context.state();
-        Head head{};
-        if (message.size() >= sizeof head) std::memcpy(&head, message.data(), sizeof head);
-        const std::span<const std::byte> rest =
-            message.size() >= sizeof head ? message.subspan(sizeof head) : message;
-        const bool carried = head.carried != 0;
-        if (message.size() < sizeof head || head.payload_bytes > rest.size() ||
-            (carried ? head.data_bytes : 0) != rest.size() - head.payload_bytes ||
-            head.offset > state.memory.segment().size() ||
-            head.data_bytes > state.memory.segment().size() - head.offset) {
-          state.fail(Error(ErrorCode::data_loss,
-                           "rank " + std::to_string(source) +
-                               " sent a long active message that is not well formed; all ranks "
-                               "must run the same version"));
-        }
-        const std::span<std::byte> data =
-            state.memory.segment().subspan(head.offset, head.data_bytes);
-        if (carried && !data.empty()) {
-          std::memcpy(data.data(), rest.data() + head.payload_bytes, data.size());
-        }
-        handler(source, rest.first(head.payload_bytes), data);
-      })) {}
+      id_(context.register_am(of_messages(context, std::move(handler)), site)) {}
 
 size_t long_am::max_payload_bytes() const { return context_->am_max_bytes() - sizeof(Head); }
 
@@ -61,6 +67,8 @@ void long_am::send_bytes(rank_t target, std::span<const std::byte> payload,
                          " with data for another rank; handler and data have one target"));
   }
   state.operations.check(call, target, destination.offset(), data.size(), rma::Access::put);
+  rma::check_private(state, call, data.data(), data.size());
+  rma::check_private(state, call, payload.data(), payload.size());
   if (payload.size() > max_payload_bytes()) {
     state.fail(Error(ErrorCode::invalid_argument,
                      text(call) + " with a payload of " + std::to_string(payload.size()) +

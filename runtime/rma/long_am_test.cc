@@ -1,4 +1,9 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -112,6 +117,39 @@ TEST_F(LongAmDeathTest, DataAreForTheTargetAndWithinItsSegment) {
                        }),
               ::testing::ExitedWithCode(2),
               "long_am::send of 32 bytes at offset .* is out of bounds");
+}
+
+// Whether they would be put, carried, or copied to memory in reach.
+TEST_F(LongAmDeathTest, DataAndPayloadAreSomewhere) {
+  const auto fabrics = fabrics_under_test();
+  const auto mapped = std::ranges::find(fabrics, "mapped", &bootstrap::FabricUnderTest::same_node);
+  ASSERT_NE(mapped, fabrics.end());
+  for (const bootstrap::FabricUnderTest& fabric : {fabrics[1], *mapped}) {
+    for (const size_t elements : {size_t{4}, size_t{1} << 16}) {
+      EXPECT_EXIT(on_ranks(
+                      2,
+                      [elements](Context& context) {
+                        const long_am message(context, [](rank_t, auto, auto) {});
+                        message.send(1, {},
+                                     std::span(static_cast<const uint64_t*>(nullptr), elements),
+                                     global_ptr<uint64_t>(1, 0));
+                      },
+                      fabric),
+                  ::testing::ExitedWithCode(2),
+                  "long_am_test.cc:[0-9]+: long_am::send of [0-9]+ bytes with a null pointer");
+    }
+    EXPECT_EXIT(on_ranks(
+                    2,
+                    [](Context& context) {
+                      const long_am message(context, [](rank_t, auto, auto) {});
+                      const uint64_t one = 1;
+                      message.send(1, std::span(static_cast<const std::byte*>(nullptr), 8),
+                                   std::span(&one, 1), global_ptr<uint64_t>(1, 0));
+                    },
+                    fabric),
+                ::testing::ExitedWithCode(2),
+                "long_am_test.cc:[0-9]+: long_am::send of 8 bytes with a null pointer");
+  }
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ Memory::Memory(Job& job)
       bulk_(job.fabric().segment().subspan(segment_.size(), bulk_bytes(job.ranks()))),
       collective_(job.fabric().segment().subspan(
           collective_offset(job.options().segment_bytes, job.ranks()))),
-      reachable_(job.ranks(), nullptr),
+      reachable_(job.life()->segments_only_here()),
       heap_(segment_.size()),
       local_heap_(segment_.size()),
       keepers_(job.ranks()) {
@@ -76,6 +76,7 @@ std::byte* Memory::local(Call call, global_ptr<const std::byte> place) const {
   const uint64_t offset = place.offset();
   if (target >= ranks_ || offset > segment_.size()) fail_bounds(call, target, offset, 1);
   if (reachable_[target] == nullptr) {
+    job_.check_process();
     job_.fail(Error(ErrorCode::invalid_argument,
                     text(call) + " of memory of rank " + std::to_string(target) +
                         ", which loads and stores of rank " + std::to_string(job_.rank()) +

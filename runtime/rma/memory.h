@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <vector>
 
 #include <stripline/global_ptr.h>
 #include <stripline/work.h>
@@ -56,7 +55,8 @@ class Memory {
   // --- reach ------------------------------------------------------------------------------------
 
   /// The segment of a rank where loads and stores reach it, or null. This rank's own from the
-  /// beginning, others' from find_reachable() on.
+  /// beginning, others' from find_reachable() on. Null in a child process (context_life.h), whose
+  /// calls thereby take the longer path, which ends it.
   std::byte* reachable(rank_t target) const { return reachable_[target]; }
   /// All of them, by rank; stays where it is.
   std::byte* const* reachable() const { return reachable_.data(); }
@@ -138,7 +138,7 @@ class Memory {
   const size_t checked_bytes_;
   const std::span<std::byte> bulk_;
   const std::span<std::byte> collective_;
-  std::vector<std::byte*> reachable_;
+  const std::span<std::byte*> reachable_;  // null in child processes
   bool any_shared_ = false;
   bool all_shared_ = false;
   SymmetricHeap heap_;

@@ -72,7 +72,9 @@ future Context::put_bytes(const std::byte* source, global_ptr<std::byte> destina
 future Context::put_bytes_buffered(const std::byte* source, global_ptr<std::byte> destination,
                                    size_t bytes, CallSite site) {
   detail::ContextState& state = *state_;
-  if (bytes > state.job.tuning().single.copied_put_bytes) {
+  const plan::PutPlan plan =
+      plan::plan_put({.bytes = bytes, .buffered = true}, state.job.tuning().single);
+  if (plan.method != plan::PutMethod::copied) {
     start_put(*this, "rput_buffered", source, destination, bytes, site).wait();
     return {};
   }

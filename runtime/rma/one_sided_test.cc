@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -238,6 +239,16 @@ TEST_P(OneSided, SymmetricArraysAgreeAndAreReused) {
     EXPECT_EQ(context.new_symmetric_array<double>(SIZE_MAX / 4).error().code(),
               ErrorCode::invalid_argument);
     context.barrier();  // still usable
+  });
+}
+
+TEST_P(OneSided, AWaitWithoutTimeLooksOnce) {
+  on_ranks(2, [](Context& context) {
+    for (const double timeout_s : {0.0, -1.0, -std::numeric_limits<double>::infinity()}) {
+      EXPECT_FALSE(context.wait_until([] { return false; }, timeout_s)) << timeout_s;
+      EXPECT_TRUE(context.wait_until([] { return true; }, timeout_s)) << timeout_s;
+    }
+    context.barrier();
   });
 }
 

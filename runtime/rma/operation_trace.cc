@@ -1,6 +1,7 @@
 #include "runtime/rma/operation_trace.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "base/formatted.h"
@@ -40,6 +41,15 @@ std::string_view file_name(std::string_view path) {
 
 }  // namespace
 
+// True for a distance that was there before, or for which there is room; else it takes the place of
+// the oldest.
+bool OperationTrace::is_known(Row& row, uint64_t step) {
+  const auto known = std::span(row.steps).first(std::min(row.step_count, row.steps.size()));
+  if (std::ranges::find(known, step) != known.end()) return true;
+  row.steps[row.step_count++ % row.steps.size()] = step;
+  return known.size() < row.steps.size();
+}
+
 OperationTrace::Row& OperationTrace::note(const Operation& operation, double seconds) {
   const std::string_view file = operation.call.file == nullptr ? "" : operation.call.file;
   Row& row = rows_[{file, operation.call.line, operation.call.name}];
@@ -50,9 +60,9 @@ OperationTrace::Row& OperationTrace::note(const Operation& operation, double sec
     const uint64_t step = operation.offset - row.offset;
     const bool same = operation.target == row.target;
     row.awaited += row.complete ? 1 : 0;
-    row.same_target += same ? 1 : 0;
     row.continued += same && operation.offset == row.end ? 1 : 0;
     row.in_step += same && step == row.step ? 1 : 0;
+    row.regular += same && is_known(row, step) ? 1 : 0;
     row.least_bytes = std::min(row.least_bytes, operation.bytes);
     row.most_bytes = std::max(row.most_bytes, operation.bytes);
     row.step = step;
@@ -106,11 +116,11 @@ std::string OperationTrace::hint(const Row& row, std::string_view name) {
            " would do";
   }
   if (nearly_all(row.in_step, row.count)) return "one " + call + "_strided would do";
-  if (nearly_all(row.same_target, row.count)) {
+  if (nearly_all(row.regular, row.count)) {
     return "one " + call + "_regular of a list of places would do";
   }
   if (!blocking) return {};
-  // Elements of several ranks, in no order, are mostly those that an index names.
+  // Elements in no order, of one rank or several, are mostly those that an index names.
   return row.kind == Kind::get ? "for_each_indirect() or gather() where an index says which "
                                  "elements; else begin them all before wait_all()"
                                : "rput_nbi() and one fence(); or an UpdateEpoch where cells are "

@@ -3,6 +3,8 @@
 // call for all would cost one, which no table of plans tells.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -56,11 +58,14 @@ class OperationTrace {
     uint64_t most_bytes = 0;
     double seconds = 0;
     // How often, after an operation of the same place: ...
-    uint64_t awaited = 0;      // that was complete before the next one
-    uint64_t same_target = 0;  // to the same rank
-    uint64_t continued = 0;    // ... from where the one before ended
-    uint64_t in_step = 0;      // ... as far from it as that was from the one before
-    bool complete = false;     // of the last one
+    uint64_t awaited = 0;    // that was complete before the next one
+    uint64_t continued = 0;  // to the same rank, from where the one before ended
+    uint64_t in_step = 0;    // ... as far from it as that was from the one before
+    uint64_t regular = 0;    // ... by one of few distances, as within a block of rows
+    // These distances, and how many there were, some of which may have taken the place of others.
+    std::array<uint64_t, 4> steps{};
+    size_t step_count = 0;
+    bool complete = false;  // of the last one
     rank_t target = 0;
     uint64_t offset = 0;
     uint64_t end = 0;
@@ -74,6 +79,7 @@ class OperationTrace {
   };
 
   Row& note(const Operation& operation, double seconds);
+  static bool is_known(Row& row, uint64_t step);
   static std::string hint(const Row& row, std::string_view name);
 
   std::map<Key, Row> rows_;

@@ -56,13 +56,23 @@ TEST(OperationTrace, HintsFollowWhereOperationsGo) {
   EXPECT_EQ(hint(
                 100, [](uint64_t i) { return get_of(1, 800 * i); }, true),
             "one rget_strided would do\n");
+  // A block of rows, whose elements are by two distances from each other.
+  EXPECT_EQ(hint(
+                100, [](uint64_t i) { return get_of(1, 800 * (i / 4) + 8 * (i % 4)); }, true),
+            "one rget_regular of a list of places would do\n");
+  // In no order: of one rank, as always where there are two, and of several.
+  const std::string by_index =
+      "for_each_indirect() or gather() where an index says which elements; else begin them all "
+      "before wait_all()\n";
   EXPECT_EQ(hint(
                 100, [](uint64_t i) { return get_of(1, 8 * (i * i % 97)); }, true),
-            "one rget_regular of a list of places would do\n");
+            by_index);
+  EXPECT_EQ(hint(
+                100, [](uint64_t i) { return get_of(1, 8 * (i * i % 97)); }, false),
+            "");
   EXPECT_EQ(hint(
                 100, [](uint64_t i) { return get_of(static_cast<rank_t>(i % 7), 8 * i); }, true),
-            "for_each_indirect() or gather() where an index says which elements; else begin them "
-            "all before wait_all()\n");
+            by_index);
   EXPECT_EQ(hint(
                 100, [](uint64_t i) { return get_of(static_cast<rank_t>(i % 7), 8 * i); }, false),
             "");

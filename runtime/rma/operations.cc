@@ -219,6 +219,21 @@ void Operations::fence(ImplicitOperations& counted) {
   messages_.wait([this, &counted] { return try_fence(counted); });
 }
 
+void Operations::fence(ImplicitOperations& counted, rank_t target) {
+  const auto undisturbed = continuations_.forbid();
+  combiner_.flush(target);
+  get_combiner_.flush(target);
+  const fabric::Counter& counter = counted.counter(target);
+  const auto is_complete = [this, &counter, target, sent = combiner_.generation(target)] {
+    return counter.pending == 0 && combiner_.is_answered(target, sent);
+  };
+  if (!is_complete()) {
+    check_may_wait("fence");
+    messages_.wait(is_complete);
+  }
+  memory_.keepers().stores_complete();
+}
+
 // The condition of a wait, too: with nothing new to send it reads and writes this rank's memory.
 bool Operations::try_fence(ImplicitOperations& counted) {
   if (counted.take_news()) {

@@ -279,6 +279,8 @@ class Operations {
   void fence();
   /// Completes those that `counted` counts, and waits for no others, unless these travel with them.
   void fence(ImplicitOperations& counted);
+  /// The same of those to one rank.
+  void fence(ImplicitOperations& counted, rank_t target);
   /// Sends what is held back of them, and returns true if they are complete; does not wait. Who
   /// makes progress between calls waits in a manner of its own.
   bool try_fence(ImplicitOperations& counted);

@@ -42,6 +42,13 @@ Status rma::check_trace(std::string_view trace) {
                "STRIPLINE_TRACE=" + quoted_text(trace) + " is none of 'off', 'summary', 'sites'");
 }
 
+Status rma::check_threads(thread_mode threads) {
+  if (threads <= thread_mode::injecting) return {};
+  return Error(ErrorCode::invalid_argument,
+               "Options::threads is " + std::to_string(static_cast<int>(threads)) +
+                   ", which is not a valid thread_mode; use single, serialized or injecting");
+}
+
 std::string rma::report_destination() { return std::string(variable("STRIPLINE_REPORT")); }
 
 void rma::warn_of_unknown_variables() {

@@ -4,12 +4,17 @@
 #include <string>
 #include <string_view>
 
+#include <stripline/context.h>
+
 #include "base/result.h"
 
 namespace stripline::rma {
 
 /// Checks whether Options::trace is one of its words. Errors: invalid_argument.
 Status check_trace(std::string_view trace);
+
+/// Checks whether Options::threads is one of its modes. Errors: invalid_argument.
+Status check_threads(thread_mode threads);
 
 /// STRIPLINE_REPORT: where rank 0 hands what the model predicted and what was measured, at each
 /// place of the program, of all ranks, when the job ends (docs/tracing.md). A file, or "agent":

@@ -95,6 +95,19 @@ TEST(Options, HugeValuesAreNotRepeatedWhole) {
   }
 }
 
+TEST(Options, ThreadsAreOneOfTheModes) {
+  Options options;
+  options.segment_bytes = size_t{1} << 20;
+  options.threads = static_cast<thread_mode>(9);
+  const Status ran =
+      bootstrap::run_ranks({.ranks = 1, .context = options, .am_config = {}}, [](Context&) {});
+  ASSERT_FALSE(ran.ok());
+  EXPECT_EQ(ran.error().code(), ErrorCode::invalid_argument);
+  EXPECT_NE(ran.error().message().find("Options::threads is 9, which is not a valid thread_mode"),
+            std::string::npos)
+      << ran.error().message();
+}
+
 TEST(Options, NamesThatMeanNothingAreWarnedOf) {
   const ScopedEnvironment environment(std::map<std::string, std::string>{
       {"STRIPLINE_FABRC", "tcp"}, {"STRIPLINE_FABRIC", "tcp"}, {"STRIPLINE_RANK", "0"}});

@@ -167,6 +167,13 @@ void check_rpc_bytes(const RpcFrom& from, rank_t target, size_t bytes) {
   state.operations.rpc_calls().check_bytes({"rpc", from.site}, target, bytes);
 }
 
+void fail_rpc_null(const RpcFrom& from, rank_t target) {
+  from.context.state().fail(
+      Error(ErrorCode::invalid_argument, text(rma::Call("rpc", from.site)) + " to rank " +
+                                             std::to_string(target) +
+                                             " with an argument at a null pointer"));
+}
+
 void send_rpc(const RpcFrom& from, rank_t target, const RpcEntry& entry,
               std::vector<std::byte> arguments, std::unique_ptr<RpcCall> call) {
   ContextState& state = from.context.state();

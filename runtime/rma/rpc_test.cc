@@ -73,6 +73,7 @@ void answers_come_as_values(Context& context) {
                                            .wait();
     ASSERT_EQ(list.size(), 500U);
     EXPECT_EQ(list[499], 999);
+    EXPECT_EQ(rpc(context, target, [] { return "literal"; }).wait(), "literal");
     rpc(context, target, [] {}).wait();
   }
   context.barrier();
@@ -142,6 +143,15 @@ TEST_P(Rpc, ExceptionsReachTheCaller) {
     EXPECT_THROW(later.wait(), rpc_error);
     const auto too_large = rpc(context, other, [] { return std::vector<char>(1 << 20); });
     EXPECT_THROW((void)too_large.wait(), rpc_error);
+    const auto nothing = rpc(
+        context, other, [] { return std::span<const int>(static_cast<const int*>(nullptr), 2); });
+    try {
+      (void)nothing.wait();
+      ADD_FAILURE() << "no exception";
+    } catch (const rpc_error& error) {
+      EXPECT_EQ(std::string(error.what()), "an rpc has thrown on rank " + std::to_string(other) +
+                                               ": its result is at a null pointer");
+    }
     context.barrier();
   });
 }
@@ -202,6 +212,22 @@ TEST_F(RpcDeathTest, MistakesAreNamed) {
                          }),
                 ::testing::ExitedWithCode(2), "of captures and arguments, more than rpc_max");
   }
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         rpc_ff(
+                             context, 0, [](const std::vector<uint64_t>&) {},
+                             std::span(static_cast<const uint64_t*>(nullptr), 2));
+                       }),
+              ::testing::ExitedWithCode(2),
+              "rpc_test.cc:[0-9]+: rpc to rank 0 with an argument at a null pointer");
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         const char* const text = nullptr;
+                         (void)rpc(
+                             context, 1, [](const std::string&) {}, text);
+                       }),
+              ::testing::ExitedWithCode(2),
+              "rpc_test.cc:[0-9]+: rpc to rank 1 with an argument at a null pointer");
   EXPECT_EXIT(on_ranks(2,
                        [](Context& context) {
                          (void)rpc(context, 1 - context.rank_me(), [] { throw 3; });

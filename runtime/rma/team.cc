@@ -217,7 +217,8 @@ void team::check_length(const char* name, size_t bytes, size_t expected) const {
 void team::check_blocks(const char* name, const char* of, std::span<const size_t> counts,
                         std::span<const size_t> offsets, size_t element_bytes, size_t bytes) const {
   const size_t elements = bytes / element_bytes;
-  bool good = counts.size() == rank_n_ && offsets.size() == rank_n_;
+  bool good = counts.size() == rank_n_ && offsets.size() == rank_n_ && counts.data() != nullptr &&
+              offsets.data() != nullptr;
   for (size_t rank = 0; good && rank < rank_n_; ++rank) {
     good = counts[rank] <= elements && offsets[rank] <= elements - counts[rank];
   }

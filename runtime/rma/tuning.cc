@@ -89,6 +89,19 @@ void follow(const model::RmaModel& model, Tuning& tuning) {
   tuning.combining.max_delay_s = model.put_combining->max_delay_s.value;
 }
 
+// The planner has puts up to some size travel together. It is asked here, for all sizes: the
+// combiner, which takes a put in nanoseconds, only compares.
+uint64_t largest_combined(const plan::SingleCosts& costs) {
+  uint64_t combined = 0;
+  uint64_t alone = kMostPutBytes + 1;
+  while (alone - combined > 1) {
+    const uint64_t bytes = combined + (alone - combined) / 2;
+    const plan::PutPlan plan = plan::plan_put({.bytes = bytes, .implicit = true}, costs);
+    (plan.method == plan::PutMethod::combined ? combined : alone) = bytes;
+  }
+  return combined;
+}
+
 Error unusable(std::string_view setting, const std::string& why) {
   std::string message = "STRIPLINE_TUNING: " + quoted_text(setting) + " " + why + "; there are";
   const char* separator = " ";
@@ -130,7 +143,7 @@ Result<Tuning> tuning_of(const model::TunedModel* model, const std::string& sett
   }
   tuning.single.copied_put_bytes =
       std::min<uint64_t>(tuning.single.copied_put_bytes, tuning.buffered_budget_bytes);
-  tuning.combining.max_put_bytes = tuning.single.combined_put_bytes;
+  tuning.combining.max_put_bytes = largest_combined(tuning.single);
   return tuning;
 }
 

@@ -43,6 +43,25 @@ TEST(Tuning, CombinesPutsByTheModelUnlessTold) {
   }
 }
 
+// What `explain put` says is what combiners do.
+TEST(Tuning, CombinesWhatThePlannerSays) {
+  const model::TunedModel model = model::example_model();
+  for (const model::TunedModel* const known :
+       {static_cast<const model::TunedModel*>(nullptr), &model}) {
+    for (const char* settings :
+         {"", "put_combining.max_put_bytes=0", "put_combining.max_put_bytes=1",
+          "put_combining.max_put_bytes=100", "put_combining.max_put_bytes=512K"}) {
+      const auto tuning = tuning_of(known, settings);
+      ASSERT_TRUE(tuning.ok()) << tuning.error().message();
+      const uint64_t most = tuning->combining.max_put_bytes;
+      for (const uint64_t bytes : {most, most + 1}) {
+        const auto plan = plan::plan_put({.bytes = bytes, .implicit = true}, tuning->single);
+        EXPECT_EQ(plan.method == plan::PutMethod::combined, bytes == most) << settings;
+      }
+    }
+  }
+}
+
 TEST(Tuning, RefusesTwoValuesOfOneName) {
   const auto twice = tuning_of(nullptr, "progress.call_s=1,progress.answer_s=1,progress.call_s=2");
   ASSERT_FALSE(twice.ok());

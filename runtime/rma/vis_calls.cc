@@ -40,6 +40,11 @@ vis::Strided shape_of(const ContextState& state, rma::Call call, const VisStride
                       " remote strides and " + std::to_string(transfer.extents.size()) +
                       " extents; each dimension has one of each");
   }
+  if (!transfer.extents.empty() &&
+      (transfer.extents.data() == nullptr || transfer.local_strides.data() == nullptr ||
+       transfer.remote_strides.data() == nullptr)) {
+    refuse(state, text(call) + " with extents or strides at a null pointer");
+  }
   vis::Strided shape{static_cast<int64_t>(transfer.offset), 0, transfer.element_bytes, {}};
   shape.dimensions.reserve(transfer.extents.size());
   for (size_t i = 0; i < transfer.extents.size(); ++i) {
@@ -308,6 +313,8 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.region_bytes = shape.bytes;
   request.local_regions = local.regions();
   request.message_header_bytes += strided_header_bytes(shape.dimensions.size());
+  // A message cannot describe that many.
+  if (shape.dimensions.size() > vis::wire::kMaxDimensions) request.medium_bytes = 0;
   const double begun_s = state.job.observers().trace() != nullptr ? state.job.fabric().now_s() : 0;
   // Not by the place of the call, of which compilers make several.
   const plan::VisPlan plan =

@@ -688,6 +688,28 @@ TEST_F(TeamDeathTest, WrongArguments) {
               ::testing::ExitedWithCode(2), "counts and offsets of the input do not name 1 blocks");
 }
 
+TEST_F(TeamDeathTest, FunctionsThatAreEmpty) {
+  const std::function<int(int, int)> none;
+  const auto expect = [](const std::string& call, const std::function<void(const team&)>& body) {
+    EXPECT_EXIT(on_ranks(1, [&body](Context& context) { body(team::world(context)); }),
+                ::testing::ExitedWithCode(2),
+                "team_test.cc:[0-9]+: " + call +
+                    " with an empty std::function, or a null function pointer");
+  };
+  expect("reduce", [&](const team& all) { all.reduce(1, none, 0); });
+  expect("allreduce", [&](const team& all) { all.allreduce(1, none); });
+  expect("allreduce",
+         [&](const team& all) { all.allreduce(1, static_cast<int (*)(int, int)>(nullptr)); });
+  expect("allreduce_async", [&](const team& all) { all.allreduce_async(1, none).wait(); });
+  expect("inclusive_scan", [&](const team& all) { all.inclusive_scan(1, none); });
+  expect("exclusive_scan", [&](const team& all) { all.exclusive_scan(1, 0, none); });
+  expect("reduce_scatter", [&](const team& all) {
+    const std::vector<int> in(1);
+    std::vector<int> out(1);
+    all.reduce_scatter(in, out, none);
+  });
+}
+
 TEST_F(TeamDeathTest, FunctionsThatThrow) {
   const auto throws = [](int, int) -> int { throw std::runtime_error("not today"); };
   const auto expect = [](const std::string& call, const std::function<void(const team&)>& body) {

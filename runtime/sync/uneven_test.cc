@@ -167,6 +167,15 @@ TEST_F(UnevenDeathTest, MistakesAreNamed) {
               "gather_v: counts and offsets of the output do not name 2 blocks");
   EXPECT_EXIT(on_ranks(2,
                        [&](Context& context) {
+                         const std::vector<int> in(2);
+                         std::vector<int> out(4);
+                         const std::span nothing(static_cast<const size_t*>(nullptr), 2);
+                         team::world(context).allgather_v(in, out, nothing, offsets);
+                       }),
+              ::testing::ExitedWithCode(2),
+              "allgather_v: counts and offsets of the output do not name 2 blocks");
+  EXPECT_EXIT(on_ranks(2,
+                       [&](Context& context) {
                          const std::vector<int> in(4);
                          std::vector<int> out(2);
                          team::world(context).scatter(in, out, 0, collective_algorithm::ring);

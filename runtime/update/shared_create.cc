@@ -1,5 +1,6 @@
 // Making the engine of shared updates: what the options may be, and what the workers agree on.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <new>
 #include <optional>
@@ -39,6 +40,13 @@ uint64_t replica_cells(SharedStrategy strategy, const grid_extent& shape,
   return 0;
 }
 
+// Costs may be infinite: of atomic operations that a type does not have.
+bool are_times(const plan::SharedCosts& costs) {
+  const std::array all = {costs.plain_s, costs.atomic_s, costs.lock_s,   costs.transfer_s,
+                          costs.box_s,   costs.fold_s,   costs.barrier_s};
+  return std::ranges::all_of(all, [](double seconds) { return seconds >= 0; });
+}
+
 Status check(const std::byte* cells, const grid_extent& shape, const SharedUpdatesOptions& options,
              const CellOperations& operations, uint32_t workers) {
   const auto refuse = [](const std::string& why) {
@@ -55,8 +63,18 @@ Status check(const std::byte* cells, const grid_extent& shape, const SharedUpdat
       !(std::has_single_bit(box.x) && std::has_single_bit(box.y) && std::has_single_bit(box.z))) {
     return refuse("take boxes whose extents are powers of two");
   }
+  if (options.costs && !are_times(*options.costs)) {
+    return refuse(
+        "take costs of 0 or more; one of SharedUpdatesOptions::costs is negative, or not "
+        "a number");
+  }
   if (!options.force) return Status();
   const SharedStrategy strategy = *options.force;
+  if (strategy > SharedStrategy::boxes) {
+    return refuse(
+        "with SharedUpdatesOptions::force = " + std::to_string(static_cast<int>(strategy)) +
+        ", which is not a valid SharedStrategy");
+  }
   const std::string name(plan::to_string(strategy));
   if (strategy == SharedStrategy::atomic && !operations.has_atomic) {
     return refuse("cannot be atomic: cells are of a type without atomic operations; take locked");

@@ -12,7 +12,6 @@ namespace update {
 namespace {
 
 using detail::CellOperations;
-using detail::SharedMethod;
 using plan::CellRange;
 using plan::SharedStrategy;
 using plan::Slab;
@@ -35,7 +34,7 @@ Engine::Engine(worker_team& team, std::byte* cells, const grid_extent& shape,
       costs_(machine_.costs),
       boards_(std::move(boards)),
       locks_(std::move(locks)),
-      shared_method_(locks_ ? SharedMethod::locked : SharedMethod::atomic),
+      shared_method_(locks_ ? SharedStrategy::locked : SharedStrategy::atomic),
       equal_slab_(plan::equal_slabs(team.count(), shape.x, shape.y)[team.index()]),
       slabs_(plan::equal_slabs(team.count(), shape.x, shape.y)),
       density_(shape.cells(), line_cells(operations.bytes)),
@@ -130,7 +129,7 @@ void Engine::give_up_replica() {
 void Engine::use_boxes() {
   boxes_.use(lane, box_shift_, options_.replica_bytes);
   const Slab& slab = slabs_[team_.index()];
-  lane.method = SharedMethod::boxes;
+  lane.method = SharedStrategy::boxes;
   lane.plain = lane.cells + slab.x_first * plane_cells() * operations_.bytes;
   lane.first = slab.x_first * plane_cells();
   lane.count = (slab.x_end - slab.x_first) * plane_cells();
@@ -300,10 +299,9 @@ void Engine::fold_boxes(uint32_t worker) {
 const SharedUpdatesState& Engine::state() {
   state_.strategy = strategy_;
   if (strategy_ == SharedStrategy::hybrid && !options_.force) {
-    state_.strategy = range_.count == lane.shape.cells()       ? SharedStrategy::replicate
-                      : range_.count > 0                       ? SharedStrategy::hybrid
-                      : shared_method_ == SharedMethod::locked ? SharedStrategy::locked
-                                                               : SharedStrategy::atomic;
+    state_.strategy = range_.count == lane.shape.cells() ? SharedStrategy::replicate
+                      : range_.count > 0                 ? SharedStrategy::hybrid
+                                                         : shared_method_;
   }
   state_.replicated = range_;
   state_.replica_bytes = replica_cells_ * operations_.bytes + boxes_.bytes();

@@ -123,7 +123,7 @@ class Engine final : public detail::SharedEngine {
   const plan::SharedCosts& costs_;  ///< the machine's
   TeamBlocks boards_;
   std::optional<TeamBlocks> locks_;
-  detail::SharedMethod shared_method_;
+  plan::SharedStrategy shared_method_;  // atomic or locked
   const std::atomic<uint32_t> never_revoked_{0};
 
   std::unique_ptr<SharedSite> site_;  ///< of the first worker, if it has a context

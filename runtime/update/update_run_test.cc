@@ -288,6 +288,26 @@ TEST_F(UpdateRunDeathTest, NamesTheFirstCellOfARunThatIsNotThere) {
               "UpdateEpoch::spread of elements 0 to [0-9]+, but the shared array has 1000");
 }
 
+TEST_F(UpdateRunDeathTest, NamesValuesThatAreNull) {
+  static constexpr const uint64_t* kNothing = nullptr;
+  const char* const said =
+      "update_run_test.cc:[0-9]+: UpdateEpoch::update_run of 2 elements at a null pointer";
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         const auto cells = *context.new_symmetric_array<uint64_t>(8);
+                         UpdateEpoch<uint64_t, op_add> epoch(context);
+                         epoch.update_run(context.on_rank(cells, 1), std::span(kNothing, 2));
+                       }),
+              ::testing::ExitedWithCode(kExitUsage), said);
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         auto array = *shared_array<uint64_t>::create(context, 100);
+                         UpdateEpoch<uint64_t, op_add> epoch(context);
+                         epoch.into(array).update_run(10, std::span(kNothing, 2));
+                       }),
+              ::testing::ExitedWithCode(kExitUsage), said);
+}
+
 TEST_F(UpdateRunDeathTest, ArraysDoNotGoBeforeWhatIsSummedUp) {
   EXPECT_EXIT(
       on_ranks(2,

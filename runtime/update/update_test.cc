@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -396,6 +399,70 @@ TEST_F(UpdateDeathTest, NamesACellThatIsNotThere) {
                        }),
               ::testing::ExitedWithCode(kExitUsage),
               "UpdateEpoch::update of 8 bytes.*aligned to 8 bytes");
+}
+
+TEST_F(UpdateDeathTest, NamesCallsOfAnEpochThatHasBeenMoved) {
+  using Epoch = UpdateEpoch<uint64_t, op_add>;
+  using Cell = global_ptr<uint64_t>;
+  const std::vector<std::pair<const char*, std::function<void(Epoch&, Cell)>>> calls = {
+      {"update", [](Epoch& epoch, Cell cell) { epoch.update(cell, 1); }},
+      {"update_run",
+       [](Epoch& epoch, Cell cell) { epoch.update_run(cell, std::array<uint64_t, 1>{1}); }},
+      {"fetch", [](Epoch& epoch, Cell cell) { epoch.fetch(cell, 1, nullptr); }},
+      {"fetch_async", [](Epoch& epoch, Cell cell) { epoch.fetch_async(cell, 1); }},
+      {"flush", [](Epoch& epoch, Cell) { epoch.flush(); }},
+      {"statistics", [](Epoch& epoch, Cell) { std::ignore = epoch.statistics(); }},
+      {"in_use", [](Epoch& epoch, Cell) { std::ignore = epoch.in_use(); }},
+  };
+  for (const auto& [name, call] : calls) {
+    EXPECT_EXIT(on_ranks(1,
+                         [&call = call](Context& context) {
+                           const auto cell = *context.new_symmetric_array<uint64_t>(1);
+                           Epoch made(context);
+                           const Epoch moved = std::move(made);
+                           call(made, cell);  // NOLINT(bugprone-use-after-move)
+                         }),
+                ::testing::ExitedWithCode(kExitUsage),
+                std::string("update_test.cc:[0-9]+: UpdateEpoch::") + name +
+                    " of an object that has been moved from");
+  }
+  // By what was made before, as soon as it needs the epoch.
+  EXPECT_EXIT(on_ranks(1,
+                       [](Context& context) {
+                         const auto array = shared_array<uint64_t>::create(context, 4);
+                         Epoch made(context);
+                         const auto cells = made.into(*array);
+                         const Epoch moved = std::move(made);
+                         for (int i = 0; i < 1 << 20; ++i) cells.update(0, 1);
+                       }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "update_test.cc:[0-9]+: UpdateEpoch::update of an object that has been moved from");
+}
+
+// Debug mode finds the first of them (update_debug_test.cc).
+TEST_F(UpdateDeathTest, NamesUpdatesInHandlersThatFillABuffer) {
+  using Epoch = UpdateEpoch<uint64_t, op_add>;
+  using Cell = global_ptr<uint64_t>;
+  const auto in_handler = [](rank_t owner, const std::function<void(Epoch&, Cell)>& body) {
+    on_ranks(2, [&](Context& context) {
+      const auto cell = *context.new_symmetric_array<uint64_t>(1);
+      Epoch epoch(context, {.mode = UpdateMode::log});
+      const uint32_t handler = context.register_am(
+          [&](rank_t, std::span<const std::byte>) { body(epoch, context.on_rank(cell, owner)); });
+      if (context.rank_me() == 0) context.am_send(1, handler, {});
+      context.am_quiesce();
+    });
+  };
+  const auto many = [](Epoch& epoch, Cell cell) {
+    for (int i = 0; i < 1 << 20; ++i) epoch.update(cell, 1);
+  };
+  for (const rank_t owner : {0U, 1U}) {
+    EXPECT_EXIT(in_handler(owner, many), ::testing::ExitedWithCode(kExitUsage),
+                "UpdateEpoch::update inside an active message handler");
+  }
+  EXPECT_EXIT(in_handler(0, [](Epoch& epoch, Cell cell) { epoch.fetch_async(cell, 1); }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "UpdateEpoch::fetch inside an active message handler");
 }
 
 TEST_F(UpdateDeathTest, NamesOperatorsThatDiffer) {

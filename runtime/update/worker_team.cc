@@ -168,14 +168,18 @@ void bind_to(uint32_t processor) {
 }  // namespace
 
 thread_workers::thread_workers(uint32_t count, std::span<const uint32_t> processors,
-                               Context* context)
+                               Context* context, CallSite site)
     : state_(std::make_unique<State>(count == 0 ? 1 : count)) {
+  if (processors.data() == nullptr && !processors.empty()) {
+    detail::fail_null("thread_workers", processors.size(), site);
+  }
   state_->processors.assign(processors.begin(), processors.end());
   state_->context = context;
 }
 thread_workers::~thread_workers() = default;
 
-void thread_workers::run(const std::function<void(worker_team&)>& body) {
+void thread_workers::run(const std::function<void(worker_team&)>& body, CallSite site) {
+  detail::check_callable(body, "thread_workers::run", site);
   std::vector<std::unique_ptr<ThreadWorker<State>>> workers;
   for (uint32_t i = 0; i < state_->count; ++i) {
     workers.push_back(std::make_unique<ThreadWorker<State>>(*state_, i));

@@ -1,7 +1,9 @@
 // Teams of workers, and arrays that they sort together.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -79,6 +81,15 @@ TEST(ThreadWorkersDeathTest, ABodyThatThrowsIsNamedWithItsWorker) {
   }),
               testing::ExitedWithCode(kExitUsage),
               "error: worker 2: the body of thread_workers::run has thrown: lost; ");
+}
+
+TEST(ThreadWorkersDeathTest, WhatIsNotThereIsNamed) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(thread_workers(2).run(nullptr), testing::ExitedWithCode(kExitUsage),
+              "worker_team_test.cc:[0-9]+: thread_workers::run with an empty std::function");
+  EXPECT_EXIT((void)thread_workers(2, std::span(static_cast<const uint32_t*>(nullptr), 3)),
+              testing::ExitedWithCode(kExitUsage),
+              "worker_team_test.cc:[0-9]+: thread_workers of 3 elements at a null pointer");
 }
 
 TEST(NodeWorkers, SayWhereMemoryDoesNotSuffice) {

@@ -2,6 +2,7 @@
 #include <array>
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -22,11 +23,29 @@ TEST(IndexedList, KnowsItsRuns) {
   EXPECT_EQ(list.smallest(), 0U);
   EXPECT_EQ(list.largest(), 0xffffffffU);
   EXPECT_EQ(list.runs(), 6U);
+  const indexed_list copied(list.numbers());
+  EXPECT_EQ(copied.size(), 9U);
+  EXPECT_EQ(copied.largest(), 0xffffffffU);
+  EXPECT_EQ(copied.runs(), 6U);
   EXPECT_TRUE(indexed_list(std::vector<uint32_t>{}).empty());
+  EXPECT_TRUE(indexed_list(std::span<const uint32_t>()).empty());
   const indexed_list all = indexed_list::in_order(5);
   EXPECT_EQ(all.size(), 5U);
   EXPECT_EQ(all.largest(), 4U);
   EXPECT_EQ(all.runs(), 1U);
+}
+
+// Not one in order of as many elements, which has no numbers either.
+TEST(IndexedList, IsEmptyOnceItHasBeenMoved) {
+  indexed_list made(std::vector<uint32_t>{4, 2});
+  indexed_list moved = std::move(made);
+  EXPECT_TRUE(made.empty());  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(made.runs(), 0U);
+  EXPECT_EQ(moved.size(), 2U);
+  EXPECT_EQ(moved.numbers().front(), 4U);
+  made = std::move(moved);
+  EXPECT_TRUE(moved.empty());  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(made.largest(), 4U);
 }
 
 class Indexed : public bootstrap::RanksTest {};
@@ -185,6 +204,12 @@ class IndexedDeathTest : public bootstrap::RanksDeathTest {
 TEST_F(IndexedDeathTest, ListsOfDifferentLength) {
   EXPECT_EXIT(get(3, 0, 0), ::testing::ExitedWithCode(2),
               "rget_indexed with lists of 2 and of 3 elements");
+}
+
+TEST_F(IndexedDeathTest, NumbersThatAreNull) {
+  EXPECT_EXIT((void)indexed_list(std::span(static_cast<const uint32_t*>(nullptr), 3)),
+              ::testing::ExitedWithCode(2),
+              "indexed_list_test.cc:[0-9]+: indexed_list of 3 elements at a null pointer");
 }
 
 TEST_F(IndexedDeathTest, NumbersOutOfBounds) {

@@ -10,6 +10,7 @@
 
 #include <stripline/work.h>
 
+#include "optimizer/plan/vis.h"
 #include "runtime/vis/copy_rows.h"
 #include "runtime/vis/cursor.h"
 #include "runtime/vis/regions.h"
@@ -18,7 +19,7 @@
 namespace stripline::vis {
 
 // Less of a region than this does not begin a message's last place.
-inline constexpr uint64_t kSmallestPart = 16;
+inline constexpr uint64_t kSmallestPart = plan::kLeastPackedBytes;
 
 // The next bytes of the stream: where they are if they are contiguous, otherwise packed into `out`.
 // Copies are added to `work`, if there is one, here and below.

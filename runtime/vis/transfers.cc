@@ -1,6 +1,7 @@
 #include "runtime/vis/transfers.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "runtime/vis/copy_rows.h"
@@ -96,14 +97,25 @@ void Transfers::put_signalled_chunk(Rank target, const Region& region, const fab
   start(Direction::put, target, RegionList(std::vector{region}), plan, done, signal, &source_free);
 }
 
-void Transfers::begin(Transfer& transfer) {
+// Plans are carried out as they are made.
+void Transfers::check_method(const Transfer& transfer) const {
   const bool box_fits =
       transfer.direction == Direction::get &&
       transfer.extent.high - transfer.extent.low <= static_cast<int64_t>(kMaxBoxBytes);
-  if ((transfer.method == VisMethod::bounding_box && !box_fits) ||
-      (transfer.method == VisMethod::packed && !fits_packed(transfer))) {
-    transfer.method = VisMethod::pipelined;
+  if ((transfer.method != VisMethod::bounding_box || box_fits) &&
+      (transfer.method != VisMethod::packed || fits_packed(transfer))) {
+    return;
   }
+  fail_(Error(ErrorCode::internal,
+              "a transfer of " + std::to_string(transfer.total) + " bytes with rank " +
+                  std::to_string(transfer.target) + " was planned as " +
+                  std::string(plan::to_string(transfer.method)) +
+                  ", for which this rank has no room; report this, and ask for the method "
+                  "'pipelined' meanwhile"));
+}
+
+void Transfers::begin(Transfer& transfer) {
+  check_method(transfer);
   MethodStatistics& statistics = statistics_.of(transfer.method);
   ++(transfer.direction == Direction::put ? statistics.puts : statistics.gets);
   statistics.bytes += transfer.total;

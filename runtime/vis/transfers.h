@@ -57,7 +57,7 @@ class Transfers final : public am::Background {
   static constexpr uint32_t kConcurrent = 8;
   /// Bounding boxes in use at the same time.
   static constexpr uint32_t kBoxes = 8;
-  /// Largest bounding box; a plan with a larger one is carried out as pipelined.
+  /// Largest bounding box.
   static constexpr size_t kMaxBoxBytes = size_t{1} << 20;
 
   /// What happened so far, by plan::VisMethod, for tests and reports.
@@ -97,11 +97,13 @@ class Transfers final : public am::Background {
 
   /// Begins a transfer of a normal shape of at least one region, from or to `local` + its local
   /// offsets, or of a list of at least one region, all of them of bytes > 0 and within the segment
-  /// of `target`, which is another rank. `done.pending` goes up by at least one at once and down to
-  /// where it was when the transfer is complete (as Fabric::put says); it drains when messages are
-  /// served. Memory of the data stays until then. A put with a `signal` is complete when its flag
-  /// is visible, too, and has `done` for itself. `source_free`, if given, becomes true when all of
-  /// a put has been copied, if that is before it is complete. Not inside of handlers.
+  /// of `target`, which is another rank. `plan`: of a method that plan::vis_allowed() allows for
+  /// what this rank has room for; another one ends the job. `done.pending` goes up by at least one
+  /// at once and down to where it was when the transfer is complete (as Fabric::put says); it
+  /// drains when messages are served. Memory of the data stays until then. A put with a `signal` is
+  /// complete when its flag is visible, too, and has `done` for itself. `source_free`, if given,
+  /// becomes true when all of a put has been copied, if that is before it is complete. Not inside
+  /// of handlers.
   void start(Direction direction, Rank target, Strided shape, std::byte* local,
              const plan::VisPlan& plan, fabric::Counter& done,
              const std::optional<fabric::Signal>& signal = {}, bool* source_free = nullptr);
@@ -225,6 +227,7 @@ class Transfers final : public am::Background {
 
   // packed.cc
   bool fits_packed(const Transfer& transfer) const;
+  void check_method(const Transfer& transfer) const;
   uint64_t largest_message() const;
   void prepare_packed(Transfer& transfer);
   bool step_packed(Transfer& transfer);

@@ -374,6 +374,53 @@ TEST_P(Vis, OneCreditAndSmallMessagesSuffice) {
   on_ranks(options, [](Context& context) { RandomTransfers(context, seed() + 1).run(6, true); });
 }
 
+// Thirteen dimensions of two bytes each, of which small messages cannot say how they lie: the plan
+// is the one that is carried out.
+TEST(VisTrace, ShowsWhatIsCarriedOutWhereNoMessageHoldsTheShape) {
+  constexpr size_t kDimensions = 13;
+  constexpr size_t kRegions = size_t{1} << kDimensions;
+  ThreadGroupOptions options = bootstrap::group_on({"", "emulated:opteron-vapi", "virtual"}, 2);
+  options.am_config.max_message_bytes = 256;
+  options.context.trace = "sites";
+  ::testing::internal::CaptureStderr();
+  on_ranks(options, [](Context& context) {
+    // A gap behind what each dimension spans, of a length of its own: none merge.
+    std::array<std::ptrdiff_t, kDimensions> there_strides{};
+    std::array<std::ptrdiff_t, kDimensions> here_strides{};
+    std::array<size_t, kDimensions> extents{};
+    std::ptrdiff_t there_bytes = 1;
+    std::ptrdiff_t here_bytes = 1;
+    for (size_t d = kDimensions; d-- > 0;) {
+      extents[d] = 2;
+      there_strides[d] = there_bytes + static_cast<std::ptrdiff_t>(kDimensions - d);
+      here_strides[d] = here_bytes;
+      there_bytes += there_strides[d];
+      here_bytes += here_strides[d];
+    }
+    ASSERT_OK_AND_ASSIGN(const auto mine,
+                         context.new_symmetric_array<std::byte>(static_cast<size_t>(there_bytes)));
+    if (context.rank_me() == 0) {
+      std::vector<std::byte> source(kRegions);
+      for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<std::byte>(i % 251);
+      const auto there = context.on_rank(mine, 1);
+      rput_strided(context, source.data(), here_strides, there, there_strides, extents).wait();
+      std::vector<std::byte> back(kRegions);
+      rget_strided(context, there, there_strides, back.data(), here_strides, extents).wait();
+      EXPECT_EQ(back, source);
+      const auto& statistics = context.state().operations.vis().statistics();
+      EXPECT_EQ(statistics.of(plan::VisMethod::pipelined).puts, 1U);
+    }
+    context.barrier();
+  });
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  for (const std::string what : {"put, 8192 x 1 B", "get, 8192 x 1 B"}) {
+    const size_t row = said.find(what);
+    ASSERT_NE(row, std::string::npos) << said;
+    const std::string line = said.substr(row, said.find('\n', row) - row);
+    EXPECT_NE(line.find(" pipelined"), std::string::npos) << line;
+  }
+}
+
 // 100 rows of 24 bytes, 40 apart at the target and 32 here.
 struct Rows {
   static constexpr size_t kRows = 100;

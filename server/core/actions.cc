@@ -5,6 +5,8 @@
 #include "optimizer/campaign/plan_bundle.h"
 #include "proto/campaign_messages.h"
 #include "server/clock.h"
+#include "server/core/campaigns/campaign_owner.h"
+#include "server/core/campaigns/campaign_records.h"
 #include "server/core/reads.h"
 #include "server/core/wire.h"
 
@@ -22,6 +24,16 @@ Answer<v1::Campaign> campaign_message(const Answer<CampaignView>& campaign) {
                   : Answer<v1::Campaign>(campaign.problem());
 }
 
+// The number of a campaign that the caller may change. Problems: INVALID_FIELD, CAMPAIGN_NOT_FOUND,
+// NOT_OWNER.
+Answer<int64_t> changeable_campaign(Store& store, const std::string& name, const Caller& caller,
+                                    const std::string& verb) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(name));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto record, stored_campaign(store, number));
+  if (auto problem = refusal_of_change(caller, record, verb)) return std::move(*problem);
+  return number;
+}
+
 // The node's name without "nodes/". Problems: INVALID_FIELD.
 Answer<std::string> node_segment(const std::string& name) {
   if (auto segment = parse_node_name(name)) return std::move(*segment);
@@ -30,33 +42,36 @@ Answer<std::string> node_segment(const std::string& name) {
 
 }  // namespace
 
-Answer<v1::Campaign> cancel_campaign(Coordinator& coordinator,
+Answer<v1::Campaign> cancel_campaign(Coordinator& coordinator, Store& store,
                                      const v1::CancelCampaignRequest& request,
-                                     const std::string& actor) {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(request.name()));
-  return campaign_message(coordinator.campaigns().cancel_campaign(number, request.drain(), actor));
+                                     const Caller& caller) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number,
+                             changeable_campaign(store, request.name(), caller, "cancel"));
+  return campaign_message(
+      coordinator.campaigns().cancel_campaign(number, request.drain(), caller.name));
 }
 
-Answer<v1::Campaign> pause_campaign(Coordinator& coordinator,
-                                    const v1::PauseCampaignRequest& request,
-                                    const std::string& actor) {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(request.name()));
-  return campaign_message(coordinator.campaigns().pause_campaign(number, actor));
+Answer<v1::Campaign> pause_campaign(Coordinator& coordinator, Store& store,
+                                    const v1::PauseCampaignRequest& request, const Caller& caller) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number,
+                             changeable_campaign(store, request.name(), caller, "pause"));
+  return campaign_message(coordinator.campaigns().pause_campaign(number, caller.name));
 }
 
-Answer<v1::Campaign> resume_campaign(Coordinator& coordinator,
+Answer<v1::Campaign> resume_campaign(Coordinator& coordinator, Store& store,
                                      const v1::ResumeCampaignRequest& request,
-                                     const std::string& actor) {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(request.name()));
-  return campaign_message(coordinator.campaigns().resume_campaign(number, actor));
+                                     const Caller& caller) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number,
+                             changeable_campaign(store, request.name(), caller, "resume"));
+  return campaign_message(coordinator.campaigns().resume_campaign(number, caller.name));
 }
 
-Answer<v1::Campaign> label_campaign(Coordinator& coordinator,
-                                    const v1::LabelCampaignRequest& request,
-                                    const std::string& actor) {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(request.name()));
+Answer<v1::Campaign> label_campaign(Coordinator& coordinator, Store& store,
+                                    const v1::LabelCampaignRequest& request, const Caller& caller) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number,
+                             changeable_campaign(store, request.name(), caller, "label"));
   return campaign_message(coordinator.campaigns().label_campaign(
-      number, {request.labels().begin(), request.labels().end()}, actor));
+      number, {request.labels().begin(), request.labels().end()}, caller.name));
 }
 
 Answer<v1::Campaign> create_campaign(Coordinator& coordinator,
@@ -66,19 +81,20 @@ Answer<v1::Campaign> create_campaign(Coordinator& coordinator,
       from_message(request.spec()), request.request_id(), request.validate_only(), actor));
 }
 
-Answer<v1::Campaign> retry_campaign(Coordinator& coordinator,
-                                    const v1::RetryCampaignRequest& request,
-                                    const std::string& actor) {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(request.name()));
+Answer<v1::Campaign> retry_campaign(Coordinator& coordinator, Store& store,
+                                    const v1::RetryCampaignRequest& request, const Caller& caller) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number,
+                             changeable_campaign(store, request.name(), caller, "retry"));
   return campaign_message(
-      coordinator.campaigns().retry_campaign({number, budgets_of(request)}, actor));
+      coordinator.campaigns().retry_campaign({number, budgets_of(request)}, caller.name));
 }
 
-Answer<v1::DeleteCampaignResponse> delete_campaign(Coordinator& coordinator,
+Answer<v1::DeleteCampaignResponse> delete_campaign(Coordinator& coordinator, Store& store,
                                                    const v1::DeleteCampaignRequest& request,
-                                                   const std::string& actor) {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(request.name()));
-  STRIPLINE_RETURN_IF_ERROR(coordinator.campaigns().delete_campaign(number, actor));
+                                                   const Caller& caller) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number,
+                             changeable_campaign(store, request.name(), caller, "delete"));
+  STRIPLINE_RETURN_IF_ERROR(coordinator.campaigns().delete_campaign(number, caller.name));
   return v1::DeleteCampaignResponse();
 }
 

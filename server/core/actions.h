@@ -1,5 +1,6 @@
 // What both doors, gRPC and HTTP, do for those who change something that is there already: requests
-// of stripline.v1 to messages. The caller has been let in, and is `actor` to the audit trail.
+// of stripline.v1 to messages. The caller has been let in, and is `actor` to the audit trail; which
+// campaigns he may change campaign_owner.h says.
 // Include from .cc files of the services.
 #pragma once
 
@@ -7,6 +8,8 @@
 
 #include "server/core/coordinator.h"
 #include "server/problem.h"
+#include "server/security/access.h"
+#include "server/store/store.h"
 #include "stripline/v1/campaigns.pb.h"
 #include "stripline/v1/fleet.pb.h"
 
@@ -14,24 +17,21 @@ namespace stripline::server {
 
 // Problems are those that the .proto files name, and the store's.
 
-Answer<v1::Campaign> cancel_campaign(Coordinator& coordinator,
+Answer<v1::Campaign> cancel_campaign(Coordinator& coordinator, Store& store,
                                      const v1::CancelCampaignRequest& request,
-                                     const std::string& actor);
-Answer<v1::Campaign> pause_campaign(Coordinator& coordinator,
-                                    const v1::PauseCampaignRequest& request,
-                                    const std::string& actor);
-Answer<v1::Campaign> resume_campaign(Coordinator& coordinator,
+                                     const Caller& caller);
+Answer<v1::Campaign> pause_campaign(Coordinator& coordinator, Store& store,
+                                    const v1::PauseCampaignRequest& request, const Caller& caller);
+Answer<v1::Campaign> resume_campaign(Coordinator& coordinator, Store& store,
                                      const v1::ResumeCampaignRequest& request,
-                                     const std::string& actor);
-Answer<v1::Campaign> retry_campaign(Coordinator& coordinator,
-                                    const v1::RetryCampaignRequest& request,
-                                    const std::string& actor);
-Answer<v1::DeleteCampaignResponse> delete_campaign(Coordinator& coordinator,
+                                     const Caller& caller);
+Answer<v1::Campaign> retry_campaign(Coordinator& coordinator, Store& store,
+                                    const v1::RetryCampaignRequest& request, const Caller& caller);
+Answer<v1::DeleteCampaignResponse> delete_campaign(Coordinator& coordinator, Store& store,
                                                    const v1::DeleteCampaignRequest& request,
-                                                   const std::string& actor);
-Answer<v1::Campaign> label_campaign(Coordinator& coordinator,
-                                    const v1::LabelCampaignRequest& request,
-                                    const std::string& actor);
+                                                   const Caller& caller);
+Answer<v1::Campaign> label_campaign(Coordinator& coordinator, Store& store,
+                                    const v1::LabelCampaignRequest& request, const Caller& caller);
 Answer<v1::Campaign> create_campaign(Coordinator& coordinator,
                                      const v1::CreateCampaignRequest& request,
                                      const std::string& actor);

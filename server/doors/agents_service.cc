@@ -298,58 +298,71 @@ class SessionReactor final : public SessionStream {
   bool left_ = false;
 };
 
+class RejectedSession final : public SessionStream {
+ public:
+  explicit RejectedSession(const Problem& problem) {
+    const ReactorStep step(this);
+    Finish(rpc_status(problem));
+  }
+  void OnDone() override {
+    { const ReactorStep last(this); }
+    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
+  }
+};
+
 class AgentsService final : public v1::Agents::CallbackService {
  public:
-  AgentsService(Coordinator& coordinator, Access& access, Meters& meters, CallLimits& limits)
-      : coordinator_(coordinator),
-        access_(access),
-        limits_(limits),
-        meters_(meters),
-        refusals_(meters) {}
+  AgentsService(const GrpcDoor& door, Meters& meters) : door_(door), meters_(meters) {}
 
+  // NOLINTBEGIN(cppcoreguidelines-owning-memory): reactors own themselves
   SessionStream* Session(grpc::CallbackServerContext* context) override {
-    // NOLINTNEXTLINE(cppcoreguidelines-owning-memory)
-    return new SessionReactor(coordinator_, access_, refusals_, reports_,
-                              caller_of(*context, access_), address_of(*context));
+    const auto caller = admitted<v1::AgentMessage>(*context, door_);
+    if (!caller) return new RejectedSession(caller.problem());
+    return new SessionReactor(door_.core.coordinator, door_.core.access, door_.refusals, reports_,
+                              *caller, address_of(*context));
   }
+  // NOLINTEND(cppcoreguidelines-owning-memory)
 
   grpc::ServerUnaryReactor* Enroll(grpc::CallbackServerContext* context,
                                    const v1::EnrollRequest* request,
                                    v1::EnrollResponse* response) override {
-    const std::string payer = payer_of(*context, access_);
-    auto refusal = limits_.refusal(payer);
-    const MeteredCall metered(limits_, payer);
-    if (!refusal && request->ByteSizeLong() > kMaxEnrollBytes) {
-      refusal = invalid_field(
-          "request", "an enrolment has at most " + std::to_string(kMaxEnrollBytes) + " bytes");
-    }
-    const auto certificate = refusal ? Answer<std::string>(*refusal)
-                                     : access_.enroll(request->token(), request->node(),
-                                                      request->request_pem(), unix_seconds());
+    const auto certificate = enrolled(*context, *request);
     meters_.count(certificate ? Meters::Counter::enrolments : Meters::Counter::enrolments_refused);
-    if (certificate) {
-      response->set_certificate_pem(*certificate);
-      spdlog::info("nodes/{} is enrolled", request->node());
-    } else {
-      spdlog::warn("{} could not enrol: {}", context->peer(), certificate.problem().message);
+    if (!certificate) {
+      door_.refusals.note("an enrolment", address_of(*context), certificate.problem().message);
+      return finish(context, rpc_status(certificate.problem()));
     }
-    return finish(context, certificate ? grpc::Status::OK : rpc_status(certificate.problem()));
+    response->set_certificate_pem(*certificate);
+    spdlog::info("nodes/{} is enrolled", request->node());
+    return finish(context, grpc::Status::OK);
   }
 
  private:
-  Coordinator& coordinator_;
-  Access& access_;
-  CallLimits& limits_;
+  // What is refused for lack of an allowance takes nothing of it: else a stranger could keep the
+  // nodes that share his address from enrolling long after he has gone.
+  Answer<std::string> enrolled(const grpc::CallbackServerContext& context,
+                               const v1::EnrollRequest& request) {
+    STRIPLINE_ASSIGN_OR_RETURN(const Caller caller, admitted<v1::EnrollRequest>(context, door_));
+    const std::string payer = payer_of(context, caller);
+    if (auto refusal = door_.limits.refusal(payer)) return std::move(*refusal);
+    const MeteredCall metered(door_.limits, payer);
+    if (request.ByteSizeLong() > kMaxEnrollBytes) {
+      return invalid_field(
+          "request", "an enrolment has at most " + std::to_string(kMaxEnrollBytes) + " bytes");
+    }
+    return door_.core.access.enroll(request.token(), request.node(), request.request_pem(),
+                                    unix_seconds());
+  }
+
+  const GrpcDoor door_;
   Meters& meters_;
-  Refusals refusals_;
   ReportLimits reports_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator, Access& access,
-                                                   Meters& meters, CallLimits& limits) {
-  return std::make_unique<AgentsService>(coordinator, access, meters, limits);
+std::unique_ptr<grpc::Service> make_agents_service(const GrpcDoor& door, Meters& meters) {
+  return std::make_unique<AgentsService>(door, meters);
 }
 
 }  // namespace stripline::server

@@ -3,6 +3,7 @@
 #include "server/testing/agents_service_test.h"
 
 #include <atomic>
+#include <string>
 #include <utility>
 
 #include "server/testing/experiments.h"
@@ -684,6 +685,37 @@ TEST_F(AgentsServiceTest, StreamsThatNeverSayHelloAreClosed) {
   const grpc::Status status = stream->Finish();
   EXPECT_EQ(reason_of(status), "SESSION_TIMEOUT");
   EXPECT_NE(status.error_message().find("no Hello"), std::string::npos) << status.error_message();
+}
+
+TEST_F(AgentsServiceTest, ALargeEnrolmentIsRefused) {
+  const auto agents = v1::Agents::NewStub(channel_);
+  v1::EnrollRequest request;
+  request.set_token(std::string(size_t{65} << 10, 'a'));
+  v1::EnrollResponse response;
+  grpc::ClientContext context;
+  const grpc::Status status = agents->Enroll(&context, request, &response);
+  EXPECT_EQ(reason_of(status), "INVALID_FIELD");
+  EXPECT_NE(status.error_message().find("65536 bytes"), std::string::npos)
+      << status.error_message();
+}
+
+// Whoever shares the address may enrol soon after.
+TEST_F(AgentsServiceTest, EnrolmentsThatAreRefusedLeaveNoDebt) {
+  const auto agents = v1::Agents::NewStub(channel_);
+  const auto refusal = [&] {
+    v1::EnrollRequest request;
+    v1::EnrollResponse response;
+    grpc::ClientContext context;
+    return agents->Enroll(&context, request, &response);
+  };
+  grpc::Status status;
+  for (int i = 0; i < 50'000 && reason_of(status) != "TOO_MANY_CALLS"; ++i) status = refusal();
+  ASSERT_EQ(reason_of(status), "TOO_MANY_CALLS");
+  // At two milliseconds each the debt would be of ten seconds, which take twice as long.
+  for (int i = 0; i < 5000; ++i) status = refusal();
+  if (reason_of(status) == "TOO_MANY_CALLS") {
+    EXPECT_LE(std::stoi(rpc_error_from(status).metadata.at("retry_after_s")), 2);
+  }
 }
 
 }  // namespace

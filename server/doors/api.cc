@@ -10,12 +10,14 @@
 #include "base/cut_text.h"
 #include "base/json.h"
 #include "base/pki/token.h"
+#include "base/sha256.h"
 #include "dashboards/bundle.h"
 #include "optimizer/experiment/json.h"
 #include "server/clock.h"
+#include "server/core/fleet_history.h"
 #include "server/core/reads.h"
-#include "server/core/wire.h"
 #include "server/doors/api_call.h"
+#include "server/doors/comparison_pieces.h"
 #include "server/doors/grpc_access.h"
 
 namespace stripline::server {
@@ -28,6 +30,7 @@ constexpr size_t kUnchangingBytes = size_t{16} << 20;
 // A browser has one for all of its tabs (docs/http.md).
 constexpr size_t kStreamsOfPayer = 8;
 constexpr size_t kComparisonsOfPayer = 1;
+constexpr size_t kPointsOfPayer = 4;
 constexpr size_t kComparisons = 4;
 
 Json to_json(const PointRecord& record) {
@@ -46,7 +49,9 @@ Json to_json(const PointRecord& record) {
 
 int status_of(const Problem& problem) {
   if (problem.reason == "UNAUTHENTICATED") return http::kUnauthorised;
-  if (problem.reason == "PERMISSION_DENIED") return http::kForbidden;
+  if (problem.reason == "PERMISSION_DENIED" || problem.reason == "NOT_OWNER") {
+    return http::kForbidden;
+  }
   switch (problem.code) {
     case ErrorCode::invalid_argument:
       return http::kBadRequest;
@@ -124,8 +129,14 @@ bool accepts(std::string_view list, std::string_view encoding) {
   return false;
 }
 
-Problem stopping_problem() {
-  return {ErrorCode::unavailable, "SERVER_STOPPING", "the server is stopping", {}};
+// What pages ask for again and again is not sent again while it stays the same.
+void tag(const http::Request& request, http::Response& response) {
+  if (request.post || response.status != http::kOk || response.body.empty()) return;
+  constexpr size_t kTagDigits = 32;
+  response.etag = "\"" + sha256_hex(response.body).substr(0, kTagDigits) + "\"";
+  if (!shows_tag(request.if_none_match, response.etag)) return;
+  response.status = http::kNotModified;
+  response.body.clear();
 }
 
 // People may paste a token as it was handed to them; what is shown is its secret.
@@ -194,6 +205,7 @@ Api::Api(const Core& core, WatchHub& hub, Meters& meters, CallLimits& limits, Re
       streams_(kStreamsOfPayer),
       comparisons_of_payer_(kComparisonsOfPayer),
       comparisons_(kComparisons),
+      points_of_payer_(kPointsOfPayer),
       unchanging_(kUnchangingBytes) {}
 
 void Api::answer(http::Request request, const http::WebServer::Reply& reply) {
@@ -237,7 +249,8 @@ void Api::call(http::Request request, const http::WebServer::Reply& reply) {
       {secret_of(owned->bearer), "", oidc::cookie_in(owned->cookie, oidc::kSessionCookie)},
       roles_.at(entry->route.method), unix_seconds());
   if (!caller) {
-    refusals_.note(owned->path, owned->peer, caller.problem().message);
+    // The path of the table: what stands in its place is the caller's choice.
+    refusals_.note(std::string(kPrefix) + entry->route.path, owned->peer, caller.problem().message);
     return reply(refused(caller.problem()));
   }
   const std::string payer = payer_of(*caller, owned->peer);
@@ -251,8 +264,13 @@ void Api::call(http::Request request, const http::WebServer::Reply& reply) {
   auto work = [this, owned, entry = &*entry,
                asked = Call{*owned, segments(path), std::move(*caller), payer}] {
     const MeteredCall metered(limits_, asked.payer, entry->cost_s);
-    auto response = (this->*entry->answer)(asked);
-    return response ? std::move(response).value() : refused(response.problem());
+    auto answer = (this->*entry->answer)(asked);
+    http::Response response = answer ? std::move(answer).value() : refused(answer.problem());
+    // What administrators alone see no browser keeps.
+    const bool may_be_kept = roles_.at(entry->route.method) == Role::viewer;
+    if (response.etag.empty() && may_be_kept) tag(*owned, response);
+    response.payer = asked.payer;
+    return response;
   };
   if (!entry->is_long) return reply(work());
   const auto problem = reading_.submit(payer, [owned, reply, work](bool stopping) {
@@ -284,40 +302,15 @@ Answer<http::Response> Api::description(const Call& /*call*/) {
   return answered(Result<Json>(openapi(routes, roles_)));
 }
 
-// What was compared, row by row: its text would be many times as large.
-class Api::ComparisonPieces final : public http::Pieces {
- public:
-  ComparisonPieces(CallLimits& limits, std::string payer, ComparedCampaigns compared)
-      : limits_(limits), payer_(std::move(payer)), compared_(std::move(compared)) {}
+Answer<http::Response> Api::history(const Call& call) {
+  const auto& query = call.request.query;
+  v1::GetHistoryRequest asked;
+  if (const auto from = query.find("from"); from != query.end()) asked.set_from(from->second);
+  if (const auto to = query.find("to"); to != query.end()) asked.set_to(to->second);
+  return answered(get_history(core_.coordinator, core_.store, asked));
+}
 
-  std::optional<std::string> next() override {
-    if (ended_) return std::nullopt;
-    const MeteredCall metered(limits_, payer_, 0);
-    std::string text = next_ == 0 ? "{\"points\": [" : "";
-    const size_t end = std::min(next_ + kRowsAtOnce, compared_.points.size());
-    for (; next_ < end; ++next_) {
-      const auto row = json_text(to_wire(compared_.points[next_]));
-      if (!row.ok()) return std::nullopt;
-      if (next_ > 0) text += ",\n";
-      text += *row;
-    }
-    if (next_ < compared_.points.size()) return text;
-    ended_ = true;
-    Json differences = Json::array();
-    for (const SpecDifference& one : compared_.differences) {
-      differences.push_back({{"field", one.field}, {"baseline", one.a}, {"candidate", one.b}});
-    }
-    return text + "], \"differences\": " + dumped(differences) + "}";
-  }
-
- private:
-  CallLimits& limits_;
-  const std::string payer_;
-  const ComparedCampaigns compared_;
-  size_t next_ = 0;
-  bool ended_ = false;
-};
-
+template <typename Sent>
 Answer<http::Response> Api::campaign_comparison(const Call& call) {
   v1::CompareCampaignsRequest compare;
   compare.set_baseline(call.campaign());
@@ -342,11 +335,14 @@ Answer<http::Response> Api::campaign_comparison(const Call& call) {
   }
   STRIPLINE_ASSIGN_OR_RETURN(auto compared, compared_campaigns(core_.store, results_, compare));
   http::Response response;
-  response.pieces = std::make_unique<ComparisonPieces>(limits_, call.payer, std::move(compared));
+  response.pieces = std::make_unique<Sent>(limits_, call.payer, std::move(compared));
   response.keeps = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
       std::move(place), std::move(one_of_all));
   return response;
 }
+
+template Answer<http::Response> Api::campaign_comparison<ComparisonRows>(const Call& call);
+template Answer<http::Response> Api::campaign_comparison<ComparisonColumns>(const Call& call);
 
 // The points of a campaign, a page of the store at a time.
 class Api::PointPieces final : public http::Pieces {
@@ -356,6 +352,8 @@ class Api::PointPieces final : public http::Pieces {
 
   std::optional<std::string> next() override {
     if (ended_) return std::nullopt;
+    // Points share their threads with all pages: a caller without allowance left waits.
+    if (limits_.refusal(payer_)) return "";
     const MeteredCall metered(limits_, payer_, 0);
     const auto points = store_.points(campaign_, {}, from_, kRowsAtOnce);
     // What breaks off is seen to be cut: it is no whole JSON.
@@ -397,9 +395,18 @@ Answer<http::Response> Api::points(const Call& call) {
   response.etag = "\"runs-" + std::to_string(finished) + "-" + std::to_string(attempts) + "\"";
   if (shows_tag(call.request.if_none_match, response.etag)) {
     response.status = http::kNotModified;
-  } else {
-    response.pieces = std::make_unique<PointPieces>(core_.store, limits_, call.payer, number);
+    return response;
   }
+  response.keeps = points_of_payer_.take(call.payer);
+  if (!response.keeps) {
+    return Problem{ErrorCode::resource_exhausted,
+                   "BUSY",
+                   call.payer + " is sent the points of " + std::to_string(kPointsOfPayer) +
+                       " campaigns, the maximum number for one caller; try again when some have "
+                       "arrived",
+                   {}};
+  }
+  response.pieces = std::make_unique<PointPieces>(core_.store, limits_, call.payer, number);
   return response;
 }
 

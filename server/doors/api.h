@@ -35,10 +35,13 @@ class MethodHandler;
 
 namespace stripline::server {
 
+struct GrpcDoor;
+
 /// What a call of gRPC costs its caller (call_limits.h).
 struct GrpcCharge {
   double least_s = 0;    ///< at least this; 0: nothing, and it is not refused
   bool by_call = false;  ///< just this, whatever the call takes
+  bool is_long = false;  ///< it is carried out in the pool for long reads
 };
 
 /// The answer to a request that is not answered: the problem as JSON, with the status of its kind.
@@ -61,7 +64,7 @@ class Api {
     GrpcCharge charge = {};       ///< by gRPC
     /// The handler of gRPC's method (unary.h); null where HTTP alone has the line, or the service
     /// has the method.
-    std::unique_ptr<grpc::internal::MethodHandler> (*handler)(const Core& core, CallLimits& limits,
+    std::unique_ptr<grpc::internal::MethodHandler> (*handler)(const GrpcDoor& door,
                                                               const GrpcCharge& charge) = nullptr;
   };
   static const std::vector<Entry>& entries();
@@ -77,7 +80,6 @@ class Api {
 
  private:
   class PointPieces;
-  class ComparisonPieces;
 
   // Lines for a function of the core (carry_out.h), which terminate if the method answers another
   // message: what gRPC alone has; what HTTP has as well, where `about` is a sentence. Lists have
@@ -109,6 +111,7 @@ class Api {
 
   // One for each other entry.
   Answer<http::Response> description(const Call& call);
+  Answer<http::Response> history(const Call& call);
   Answer<http::Response> points(const Call& call);
   Answer<http::Response> point_summary(const Call& call);
   Answer<http::Response> point_columns(const Call& call);
@@ -117,6 +120,8 @@ class Api {
   Answer<http::Response> events(const Call& call);
   Answer<http::Response> all_events(const Call& call);
   Answer<http::Response> import(const Call& call);
+  // Sent as pieces of this kind (comparison_pieces.h).
+  template <typename Sent>
   Answer<http::Response> campaign_comparison(const Call& call);
   Answer<http::Response> questions(const Call& call);
   Answer<http::Response> file(const Call& call);
@@ -138,6 +143,7 @@ class Api {
   Places streams_;
   Places comparisons_of_payer_;
   Places comparisons_;
+  Places points_of_payer_;
   AnswerCache unchanging_;
   Uploads uploads_;
   std::unique_ptr<SignInPages> sign_in_;  // null: no issuer signs people in

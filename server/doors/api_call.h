@@ -58,7 +58,10 @@ Answer<http::Response> Api::unchanging(const Call& call, const std::string& tag,
   }
   std::string key = tag + call.request.path;
   for (const auto& [name, value] : call.request.query) {
-    key.append("&").append(name).append("=").append(value);
+    // With their lengths, as they may hold whatever would stand between them.
+    for (const std::string& text : {name, value}) {
+      key.append("&").append(std::to_string(text.size())).append(":").append(text);
+    }
   }
   auto text = unchanging_.find(key);
   if (!text) {

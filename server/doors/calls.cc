@@ -9,6 +9,7 @@
 
 #include "proto/methods.h"
 #include "server/core/actions.h"
+#include "server/core/fleet_history.h"
 #include "server/core/models/feedback.h"
 #include "server/core/models/model_actions.h"
 #include "server/core/operations/operations.h"
@@ -16,6 +17,7 @@
 #include "server/core/reads.h"
 #include "server/doors/admin_calls.h"
 #include "server/doors/api_call.h"
+#include "server/doors/comparison_pieces.h"
 #include "server/doors/unary.h"
 // With it comes how gRPC reads and writes messages.
 #include "stripline/v1/operations.grpc.pb.h"
@@ -79,7 +81,7 @@ const std::vector<Api::Entry>& Api::entries() {
        &Api::description},
       by_both<list_nodes>(get, "nodes", "listNodes", "All nodes, by name.",
                           {.least_s = kCallCost_s}),
-      by_both<get_node>(get, "nodes/{node}", "getNode", "One node."),
+      by_both<get_node>(get, "nodes/{node}", "getNode", "One node.", {.least_s = kReadCost_s}),
       by_both<cordon_node>(post, "nodes/{node}/cordon", "cordonNode",
                            "It gets no new runs; what it works on goes on."),
       by_both<drain_node>(post, "nodes/{node}/drain", "drainNode",
@@ -87,9 +89,20 @@ const std::vector<Api::Entry>& Api::entries() {
       by_both<uncordon_node>(post, "nodes/{node}/uncordon", "uncordonNode", "It gets runs again."),
       by_both<remove_node>(post, "nodes/{node}/remove", "removeNode",
                            "It is forgotten, once its agent is not connected any more."),
+      {{get,
+        "history",
+        "getHistory",
+        "/stripline.v1.Fleet/GetHistory",
+        "What ran on which nodes, and what happened to these.",
+        "",
+        {"from", "to"}},
+       &Api::history,
+       kTableCost_s,
+       kLong},
       by_both<list_campaigns>(get, "campaigns", "listCampaigns", "All campaigns, the newest first.",
                               {.least_s = kCallCost_s}),
-      by_both<get_campaign>(get, "campaigns/{campaign}", "getCampaign", "One campaign."),
+      by_both<get_campaign>(get, "campaigns/{campaign}", "getCampaign", "One campaign.",
+                            {.least_s = kReadCost_s}),
       {{get, "campaigns/{campaign}/points", "getPoints", "/stripline.v1.Campaigns/GetCampaign",
         "What is known of each point so far.", kJson},
        &Api::points},
@@ -124,7 +137,7 @@ const std::vector<Api::Entry>& Api::entries() {
           "It is forgotten with its samples, once it has ended and no model was fitted to it."),
       by_both<estimate_campaign>(post, "campaigns/estimate", "estimateCampaign",
                                  "What a campaign would take and reach. Nothing is created.",
-                                 {.least_s = kPlanCost_s}, kPlanCost_s),
+                                 {.least_s = kPlanCost_s, .is_long = true}, kPlanCost_s),
       {{get,
         "campaigns/{campaign}/compare",
         "compareCampaigns",
@@ -132,22 +145,32 @@ const std::vector<Api::Entry>& Api::entries() {
         "Another campaign against this one, point by point.",
         "",
         {"with", "margin", "false_discoveries"}},
-       &Api::campaign_comparison,
+       &Api::campaign_comparison<ComparisonRows>,
+       kCompareCost_s,
+       kLong},
+      {{get,
+        "campaigns/{campaign}/compare/columns",
+        "getComparisonColumns",
+        "/stripline.v1.Campaigns/CompareCampaigns",
+        "The same column by column, for hundreds of thousands of points.",
+        kJson,
+        {"with", "margin", "false_discoveries"}},
+       &Api::campaign_comparison<ComparisonColumns>,
        kCompareCost_s,
        kLong},
       {{get, "explain", "listDecisions", "/stripline.v1.Models/GetModel",
         "Which decisions may be asked for, with their options.", kJson},
        &Api::questions},
-      by_both<list_models>(get, "models", "listModels", "All models."),
-      by_both<get_model>(get, "models/{model}", "getModel", "One model."),
+      by_both<list_models>(get, "models", "listModels", "All models.", {.least_s = kCallCost_s}),
+      by_both<get_model>(get, "models/{model}", "getModel", "One model.", {.least_s = kReadCost_s}),
       by_both<list_model_versions>(get, "models/{model}/versions", "listModelVersions",
-                                   "Its versions, the newest first."),
+                                   "Its versions, the newest first.", {.least_s = kCallCost_s}),
       {{get, "models/{model}/versions/{version}", "getModelVersion", kVersion,
         "One version: a ModelVersion.", kJson},
        &Api::named<get_model_version>},
       by_both<list_feedback>(get, "models/{model}/feedback", "listFeedback",
                              "What runs saw of its versions, the newest first.",
-                             {.least_s = kTableCost_s}, kTableCost_s),
+                             {.least_s = kTableCost_s, .is_long = true}, kTableCost_s),
       {{get, "models/{model}/versions/{version}/feedback", "listVersionFeedback", kFeedback,
         "What runs saw of this version, the newest first.", "", page_options()},
        &Api::listed<list_feedback>,
@@ -200,7 +223,8 @@ const std::vector<Api::Entry>& Api::entries() {
       by_both<withdraw_model>(post, "models/{model}/versions/{version}/withdraw",
                               "withdrawModelVersion", "It is not to be used any more."),
       by_both<validate_model>(post, "models/{model}/versions/{version}/validate",
-                              "validateModelVersion", "Campaigns judge it.", {}, kTableCost_s),
+                              "validateModelVersion", "Campaigns judge it.",
+                              {.least_s = kTableCost_s, .is_long = true}, kTableCost_s),
       by_both<check_model>(
           post, "models/{model}/versions/{version}/check", "checkModelVersion",
           "Whether the network is still as it says, by a campaign that has measured again.", {},
@@ -211,9 +235,10 @@ const std::vector<Api::Entry>& Api::entries() {
         "A version is fitted to what campaigns have measured: an operation."},
        &Api::fit},
       by_both<list_operations>(get, "operations", "listOperations",
-                               "What takes longer than a call, the newest first."),
+                               "What takes longer than a call, the newest first.",
+                               {.least_s = kCallCost_s}),
       by_both<get_operation>(get, "operations/{operation}", "getOperation",
-                             "How far one is, or what became of it."),
+                             "How far one is, or what became of it.", {.least_s = kReadCost_s}),
       by_both<cancel_operation>(post, "operations/{operation}/cancel", "cancelOperation",
                                 "It comes to nothing."),
       {{get, "campaigns/{campaign}/points/summary", "getPointSummary",
@@ -259,8 +284,9 @@ const std::vector<Api::Entry>& Api::entries() {
                             "It is not accepted from now on."),
       by_both<list_audit_events>(get, "audit", "listAuditEvents",
                                  "What was changed, and by whom, the newest first."),
-      by_grpc<list_points>({.least_s = kCallCost_s}),
-      by_grpc<get_model_version>(),
+      by_grpc<get_history>({.least_s = kTableCost_s, .is_long = true}),
+      by_grpc<list_points>({.least_s = kCallCost_s, .is_long = true}),
+      by_grpc<get_model_version>({.least_s = kReadCost_s}),
       by_grpc<import_model>(),
       by_grpc<fit_model>(),
       // Each report is written to the disk and displaces an older one: one a second.

@@ -1,6 +1,7 @@
 #include "server/doors/campaign_streams.h"
 
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -14,29 +15,14 @@ namespace stripline::server {
 namespace {
 
 constexpr size_t kEventPage = 64;
-constexpr size_t kBatchPage = 8;
-constexpr size_t kChunkBytes = size_t{256} << 10;
-
-// Deleting itself is how a reactor ends.
-template <typename Message>
-class RejectReactor final : public grpc::ServerWriteReactor<Message> {
- public:
-  explicit RejectReactor(const Problem& problem) {
-    const ReactorStep step(this);
-    this->Finish(rpc_status(problem));
-  }
-  void OnDone() override {
-    { const ReactorStep last(this); }
-    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
-  }
-};
 
 class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
                            public EventListener {
  public:
   WatchReactor(Store& store, WatchHub& hub, int64_t campaign, uint64_t cursor,
-               StreamRefusal refusal)
-      : store_(store),
+               StreamRefusal refusal, std::shared_ptr<void> place)
+      : place_(std::move(place)),
+        store_(store),
         hub_(hub),
         campaign_(campaign),
         refusal_(std::move(refusal)),
@@ -144,6 +130,7 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
     Finish(status);
   }
 
+  const std::shared_ptr<void> place_;  // among the watches of its caller
   Store& store_;
   WatchHub& hub_;
   const int64_t campaign_;
@@ -160,8 +147,13 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
 
 class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
  public:
-  ExportReactor(Store& store, int64_t campaign, StreamRefusal refusal)
-      : store_(store), campaign_(campaign), refusal_(std::move(refusal)) {
+  ExportReactor(Store& store, LongStreams& streams, LongStreams::Admitted admitted,
+                int64_t campaign, StreamRefusal refusal)
+      : store_(store),
+        streams_(streams),
+        admitted_(std::move(admitted)),
+        campaign_(campaign),
+        refusal_(std::move(refusal)) {
     ReactorStep step(this);
     advance(step);
   }
@@ -175,6 +167,8 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
     }
   }
 
+  void OnCancel() override { gone_ = true; }
+
   void OnDone() override {
     { const ReactorStep last(this); }
     delete this;  // NOLINT(cppcoreguidelines-owning-memory)
@@ -183,21 +177,35 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
  private:
   void advance(ReactorStep& step) {
     if (const auto refusal = refusal_()) return Finish(rpc_status(*refusal));
-    if (sent_ == lines_.size()) {
-      lines_.clear();
-      sent_ = 0;
+    if (sent_ < lines_.size()) return write_next(step);
+    step.hand_over();
+    if (!streams_.work(admitted_, [this](bool stopping) { read_on(stopping); })) {
+      Finish(rpc_status(stopping_problem()));
     }
-    while (lines_.empty()) {
-      const auto batches = store_.batches(campaign_, after_, kBatchPage);
+  }
+
+  // In the pool.
+  void read_on(bool stopping) {
+    ReactorStep step(this);
+    if (stopping) return Finish(rpc_status(stopping_problem()));
+    if (gone_) return Finish(grpc::Status::CANCELLED);
+    lines_.clear();
+    sent_ = 0;
+    while (lines_.size() < kStreamChunkBytes) {
+      // One after the other: each may have megabytes.
+      const auto batches = store_.batches(campaign_, after_, 1);
       if (!batches.ok()) return Finish(rpc_status(problem_from(batches.error())));
-      if (batches->empty()) return Finish(end());
-      for (const BatchRecord& batch : *batches) {
-        after_ = batch.id;
-        const Status status = add_lines(batch);
-        if (!status.ok()) return Finish(rpc_status(problem_from(status.error())));
-      }
+      if (batches->empty()) break;
+      after_ = batches->front().id;
+      const Status status = add_lines(batches->front());
+      if (!status.ok()) return Finish(rpc_status(problem_from(status.error())));
     }
-    chunk_.set_data(lines_.substr(sent_, kChunkBytes));
+    if (lines_.empty()) return Finish(end());
+    write_next(step);
+  }
+
+  void write_next(ReactorStep& step) {
+    chunk_.set_data(lines_.substr(sent_, kStreamChunkBytes));
     sent_ += chunk_.data().size();
     step.hand_over();
     StartWrite(&chunk_);
@@ -228,43 +236,15 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
   }
 
   Store& store_;
+  LongStreams& streams_;
+  const LongStreams::Admitted admitted_;
   const int64_t campaign_;
   const StreamRefusal refusal_;
+  std::atomic<bool> gone_ = false;
   int64_t after_ = 0;
   std::string lines_;
   size_t sent_ = 0;  // of them
   v1::SampleChunk chunk_;
-};
-
-class PlanReactor final : public grpc::ServerWriteReactor<v1::PlanChunk> {
- public:
-  explicit PlanReactor(std::string text) : text_(std::move(text)) {
-    ReactorStep step(this);
-    write_next(step);
-  }
-
-  void OnWriteDone(bool ok) override {
-    ReactorStep step(this);
-    if (!ok || sent_ == text_.size()) return Finish(grpc::Status::OK);
-    write_next(step);
-  }
-
-  void OnDone() override {
-    { const ReactorStep last(this); }
-    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
-  }
-
- private:
-  void write_next(ReactorStep& step) {
-    chunk_.set_data(text_.substr(sent_, kChunkBytes));
-    sent_ += chunk_.data().size();
-    step.hand_over();
-    StartWrite(&chunk_);
-  }
-
-  const std::string text_;
-  size_t sent_ = 0;
-  v1::PlanChunk chunk_;
 };
 
 class RejectResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
@@ -281,8 +261,13 @@ class RejectResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChu
 
 class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
  public:
-  ResultsReactor(v1::Campaign* response, TakeResults take, std::atomic<size_t>& incoming)
-      : response_(response), take_(std::move(take)), incoming_(incoming) {
+  ResultsReactor(v1::Campaign* response, TakeResults take, std::atomic<size_t>& incoming,
+                 ReadingPool& reading, std::string payer)
+      : response_(response),
+        take_(std::move(take)),
+        incoming_(incoming),
+        reading_(reading),
+        payer_(std::move(payer)) {
     ReactorStep step(this);
     step.hand_over();
     StartRead(&chunk_);
@@ -290,7 +275,7 @@ class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
 
   void OnReadDone(bool ok) override {
     ReactorStep step(this);
-    if (!ok) return end();
+    if (!ok) return end(step);
     if (text_.size() + chunk_.data().size() > campaign::kMostResultsBytes) {
       return Finish(rpc_status(Problem{ErrorCode::resource_exhausted,
                                        "TOO_LARGE",
@@ -321,9 +306,19 @@ class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
   }
 
  private:
-  // A client that has gone has not sent all.
-  void end() {
+  // A client that has gone has not sent all. What has come is bounded: it is not refused any more.
+  void end(ReactorStep& step) {
     if (gone_) return Finish(grpc::Status::CANCELLED);
+    step.hand_over();
+    if (!reading_.go_on(payer_, [this](bool stopping) { store(stopping); })) {
+      Finish(rpc_status(stopping_problem()));
+    }
+  }
+
+  // In the pool.
+  void store(bool stopping) {
+    const ReactorStep step(this);
+    if (stopping) return Finish(rpc_status(stopping_problem()));
     const auto campaign = take_(text_);
     if (campaign) *response_ = *campaign;
     Finish(campaign ? grpc::Status::OK : rpc_status(campaign.problem()));
@@ -332,6 +327,8 @@ class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
   v1::Campaign* const response_;
   const TakeResults take_;
   std::atomic<size_t>& incoming_;
+  ReadingPool& reading_;
+  const std::string payer_;
   size_t counted_ = 0;  // of it
   std::atomic<bool> gone_ = false;
   std::string text_;
@@ -343,34 +340,29 @@ class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
 // NOLINTBEGIN(cppcoreguidelines-owning-memory): reactors own themselves.
 grpc::ServerWriteReactor<v1::CampaignEvent>* watch_campaign(Store& store, WatchHub& hub,
                                                             int64_t campaign, uint64_t cursor,
-                                                            StreamRefusal refusal) {
-  return new WatchReactor(store, hub, campaign, cursor, std::move(refusal));
+                                                            StreamRefusal refusal,
+                                                            std::shared_ptr<void> place) {
+  return new WatchReactor(store, hub, campaign, cursor, std::move(refusal), std::move(place));
 }
 
 grpc::ServerWriteReactor<v1::CampaignEvent>* reject_watch(const Problem& problem) {
   return new RejectReactor<v1::CampaignEvent>(problem);
 }
 
-grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, int64_t campaign,
-                                                          StreamRefusal refusal) {
-  return new ExportReactor(store, campaign, std::move(refusal));
+grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, LongStreams& streams,
+                                                          LongStreams::Admitted admitted,
+                                                          int64_t campaign, StreamRefusal refusal) {
+  return new ExportReactor(store, streams, std::move(admitted), campaign, std::move(refusal));
 }
 
 grpc::ServerWriteReactor<v1::SampleChunk>* reject_export(const Problem& problem) {
   return new RejectReactor<v1::SampleChunk>(problem);
 }
 
-grpc::ServerWriteReactor<v1::PlanChunk>* write_plan(std::string text) {
-  return new PlanReactor(std::move(text));
-}
-
-grpc::ServerWriteReactor<v1::PlanChunk>* reject_plan(const Problem& problem) {
-  return new RejectReactor<v1::PlanChunk>(problem);
-}
-
 grpc::ServerReadReactor<v1::ResultsChunk>* read_results(v1::Campaign* response, TakeResults take,
-                                                        std::atomic<size_t>& incoming) {
-  return new ResultsReactor(response, std::move(take), incoming);
+                                                        std::atomic<size_t>& incoming,
+                                                        ReadingPool& reading, std::string payer) {
+  return new ResultsReactor(response, std::move(take), incoming, reading, std::move(payer));
 }
 
 grpc::ServerReadReactor<v1::ResultsChunk>* reject_results(const Problem& problem) {

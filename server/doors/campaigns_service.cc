@@ -9,6 +9,7 @@
 
 #include "server/clock.h"
 #include "server/core/actions.h"
+#include "server/core/coordinator.h"
 #include "server/core/reads.h"
 #include "server/doors/campaign_streams.h"
 #include "server/doors/grpc_access.h"
@@ -22,6 +23,7 @@ namespace stripline::server {
 namespace {
 
 constexpr size_t kMostWatchers = 4096;
+constexpr size_t kWatchesOfPayer = 512;
 
 using Generated = v1::Campaigns;
 using CampaignsTable = TableService<
@@ -31,42 +33,34 @@ using CampaignsTable = TableService<
 
 class CampaignsService final : public CampaignsTable {
  public:
-  CampaignsService(const Core& core, WatchHub& hub, CallLimits& limits, ReadingPool& reading,
-                   RunResults& results)
-      : CampaignsTable(Generated::service_full_name(), core, limits),
-        core_(core),
+  CampaignsService(const GrpcDoor& door, WatchHub& hub, LongStreams& streams, RunResults& results)
+      : CampaignsTable(Generated::service_full_name(), door),
+        door_(door),
         hub_(hub),
-        limits_(limits),
-        reading_(reading),
+        streams_(streams),
         results_(results) {}
 
   Unary* CompareCampaigns(GrpcContext* context, const v1::CompareCampaignsRequest* request,
                           v1::CompareCampaignsResponse* response) override {
-    const std::string payer = payer_of(*context, core_.access);
-    if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
-    auto* const reactor = context->DefaultReactor();
-    const auto compare = [this, context, request, response, reactor, payer](bool stopping) {
-      if (stopping || context->IsCancelled()) {
-        return reactor->Finish({grpc::StatusCode::UNAVAILABLE, "the server is stopping"});
-      }
-      const MeteredCall metered(limits_, payer, kCompareCost_s);
-      auto compared = compare_campaigns(core_.store, results_, *request);
-      if (!compared) return reactor->Finish(rpc_status(compared.problem()));
-      *response = std::move(*compared);
-      reactor->Finish(grpc::Status::OK);
-    };
-    // It ends on a thread of the pool, unless that has no room.
-    if (const auto refusal = reading_.submit(payer, compare)) {
-      reactor->Finish(rpc_status(*refusal));
-    }
-    return reactor;
+    const auto caller = admitted<v1::CompareCampaignsRequest>(*context, door_);
+    if (!caller) return finish(context, rpc_status(caller.problem()));
+    return carry_out_in_pool(context, door_, payer_of(*context, *caller), kCompareCost_s,
+                             [this, request, response]() -> grpc::Status {
+                               auto compared =
+                                   compare_campaigns(door_.core.store, results_, *request);
+                               if (!compared) return rpc_status(compared.problem());
+                               *response = std::move(*compared);
+                               return grpc::Status::OK;
+                             });
   }
 
   grpc::ServerWriteReactor<v1::CampaignEvent>* WatchCampaign(
       GrpcContext* context, const v1::WatchCampaignRequest* request) override {
-    const std::string payer = payer_of(*context, core_.access);
-    if (const auto refusal = limits_.refusal(payer)) return reject_watch(*refusal);
-    limits_.charge(payer, kCallCost_s);
+    const auto caller = admitted<v1::WatchCampaignRequest>(*context, door_);
+    if (!caller) return reject_watch(caller.problem());
+    const std::string payer = payer_of(*context, *caller);
+    if (const auto refusal = door_.limits.refusal(payer)) return reject_watch(*refusal);
+    door_.limits.charge(payer, kCallCost_s);
     if (hub_.listeners() >= kMostWatchers) {
       return reject_watch({ErrorCode::resource_exhausted,
                            "TOO_MANY_WATCHERS",
@@ -74,70 +68,91 @@ class CampaignsService final : public CampaignsTable {
                                " watch campaigns already; ask for the campaign's state instead",
                            {}});
     }
-    const auto number = campaign_number(request->name());
-    const auto campaign =
-        number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
-    if (!campaign) return reject_watch(campaign.problem());
-    return watch_campaign(core_.store, hub_, *number, request->cursor(), refusal_for(*context));
+    auto place = watches_.take(payer);
+    if (!place) {
+      return reject_watch({ErrorCode::resource_exhausted,
+                           "TOO_MANY_WATCHERS",
+                           payer + " watches campaigns by " + std::to_string(kWatchesOfPayer) +
+                               " streams already, the maximum number for one caller; ask for the "
+                               "campaign's state instead",
+                           {}});
+    }
+    const auto number = number_of_existing(request->name());
+    if (!number) return reject_watch(number.problem());
+    return watch_campaign(door_.core.store, hub_, *number, request->cursor(), refusal_for(*caller),
+                          std::move(place));
   }
 
   grpc::ServerWriteReactor<v1::SampleChunk>* ExportSamples(
       GrpcContext* context, const v1::ExportSamplesRequest* request) override {
-    const std::string payer = payer_of(*context, core_.access);
-    if (const auto refusal = limits_.refusal(payer)) return reject_export(*refusal);
-    limits_.charge(payer, kCallCost_s);
-    const auto number = campaign_number(request->name());
-    const auto campaign =
-        number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
-    if (!campaign) return reject_export(campaign.problem());
-    return export_samples(core_.store, *number, refusal_for(*context));
+    const auto caller = admitted<v1::ExportSamplesRequest>(*context, door_);
+    if (!caller) return reject_export(caller.problem());
+    auto place = streams_.admit(payer_of(*context, *caller));
+    if (!place) return reject_export(place.problem());
+    const auto number = number_of_existing(request->name());
+    if (!number) return reject_export(number.problem());
+    return export_samples(door_.core.store, streams_, std::move(*place), *number,
+                          refusal_for(*caller));
   }
 
   grpc::ServerWriteReactor<v1::PlanChunk>* ExportPlan(
       GrpcContext* context, const v1::ExportPlanRequest* request) override {
-    const std::string payer = payer_of(*context, core_.access);
-    if (const auto refusal = limits_.refusal(payer)) return reject_plan(*refusal);
-    const MeteredCall metered(limits_, payer, kPlanCost_s);
-    const auto plan = export_plan(core_.coordinator, *request);
-    return plan ? write_plan(*plan) : reject_plan(plan.problem());
+    using Plan = TextReactor<v1::PlanChunk>;
+    // NOLINTBEGIN(cppcoreguidelines-owning-memory): reactors own themselves
+    const auto caller = admitted<v1::ExportPlanRequest>(*context, door_);
+    if (!caller) return new RejectReactor<v1::PlanChunk>(caller.problem());
+    auto place = streams_.admit(payer_of(*context, *caller));
+    if (!place) return new RejectReactor<v1::PlanChunk>(place.problem());
+    return new Plan(
+        streams_, std::move(*place), [this, asked = *request]() -> Answer<Plan::Content> {
+          STRIPLINE_ASSIGN_OR_RETURN(auto text, export_plan(door_.core.coordinator, asked));
+          return Plan::Content{{}, std::move(text)};
+        });
+    // NOLINTEND(cppcoreguidelines-owning-memory)
   }
 
   grpc::ServerReadReactor<v1::ResultsChunk>* ImportResults(GrpcContext* context,
                                                            v1::Campaign* response) override {
-    const std::string payer = payer_of(*context, core_.access);
+    const auto caller = admitted<v1::ResultsChunk>(*context, door_);
+    if (!caller) return reject_results(caller.problem());
+    const std::string payer = payer_of(*context, *caller);
     // Before anything of it is kept.
-    if (const auto refusal = limits_.refusal(payer)) return reject_results(*refusal);
+    if (const auto refusal = door_.limits.refusal(payer)) return reject_results(*refusal);
     return read_results(
         response,
-        [this, context, payer](const std::string& text) {
-          const MeteredCall metered(limits_, payer, kCompareCost_s);
-          return import_results(core_.coordinator, text, caller_of(*context, core_.access).name);
+        [this, actor = caller->name, payer](const std::string& text) {
+          const MeteredCall metered(door_.limits, payer, kCompareCost_s);
+          return import_results(door_.core.coordinator, text, actor);
         },
-        incoming_);
+        incoming_, door_.reading, payer);
   }
 
  private:
-  // A stream ends with the rights of who has opened it.
-  StreamRefusal refusal_for(const GrpcContext& context) const {
-    return [this, caller = caller_of(context, core_.access)] {
-      return core_.access.refusal_of_stream(caller, unix_seconds());
-    };
+  // Problems: INVALID_FIELD, CAMPAIGN_NOT_FOUND.
+  Answer<int64_t> number_of_existing(const std::string& name) const {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(name));
+    STRIPLINE_RETURN_IF_ERROR(door_.core.coordinator.campaigns().campaign(number));
+    return number;
   }
 
-  const Core core_;
+  // A stream ends with the rights of who has opened it.
+  StreamRefusal refusal_for(const Caller& caller) const {
+    return [this, caller] { return door_.core.access.refusal_of_stream(caller, unix_seconds()); };
+  }
+
+  const GrpcDoor door_;
   WatchHub& hub_;
-  CallLimits& limits_;
-  ReadingPool& reading_;
+  LongStreams& streams_;
   RunResults& results_;
+  Places watches_{kWatchesOfPayer};
   std::atomic<size_t> incoming_ = 0;  // bytes of results that are being read
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_campaigns_service(const Core& core, WatchHub& hub,
-                                                      CallLimits& limits, ReadingPool& reading,
-                                                      RunResults& results) {
-  return std::make_unique<CampaignsService>(core, hub, limits, reading, results);
+std::unique_ptr<grpc::Service> make_campaigns_service(const GrpcDoor& door, WatchHub& hub,
+                                                      LongStreams& streams, RunResults& results) {
+  return std::make_unique<CampaignsService>(door, hub, streams, results);
 }
 
 }  // namespace stripline::server

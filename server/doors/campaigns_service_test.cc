@@ -1,8 +1,13 @@
 // Campaigns as their users see them, over gRPC, with agents that measure a synthetic machine.
 #include <algorithm>
+#include <future>
+#include <optional>
 #include <set>
 
 #include "optimizer/model/model_json.h"
+#include "server/doors/long_streams.h"
+#include "server/store/sqlite_store.h"
+#include "server/testing/postgres_server.h"
 #include "server/testing/saboteur.h"
 #include "server/testing/service_test.h"
 
@@ -418,6 +423,69 @@ TEST_F(CampaignsServiceTest, CallsThatCostAreCounted) {
   EXPECT_EQ(reason_of(status), "TOO_MANY_CALLS");
 }
 
+TEST_F(CampaignsServiceTest, ReadsAreCounted) {
+  grpc::Status status;
+  for (int i = 0; i < 50'000 && status.ok(); ++i) {
+    grpc::ClientContext context;
+    v1::ListModelsResponse response;
+    status = models_->ListModels(&context, {}, &response);
+  }
+  EXPECT_EQ(reason_of(status), "TOO_MANY_CALLS");
+  // Reads of all services take from one allowance, which holds 5,000 of these. A host under load
+  // may leave time for some between two calls.
+  std::string reason;
+  for (int i = 0; i < 1000 && reason != "TOO_MANY_CALLS"; ++i) {
+    grpc::ClientContext context;
+    v1::ListNodesResponse nodes;
+    reason = reason_of(fleet_->ListNodes(&context, {}, &nodes));
+  }
+  EXPECT_EQ(reason, "TOO_MANY_CALLS");
+}
+
+TEST_F(CampaignsServiceTest, ExportsThatNoOneReadsAreBounded) {
+  const std::string name = finish_a_campaign_and_stop();
+  {
+    auto store = open_sqlite_store(folder_.path() / kDatabaseFile);
+    ASSERT_TRUE(store.ok()) << store.error().message();
+    Changes changes;
+    // More than gRPC takes of a stream that no one reads.
+    for (uint64_t seq = 1000; seq < 1004; ++seq) {
+      BatchRecord batch;
+      batch.run = {1, 1};
+      batch.fence = 1;
+      batch.seq = seq;
+      batch.data = Json::array({{{"label", std::string(size_t{8} << 20, 'x')}}}).dump();
+      changes.batches.push_back(batch);
+    }
+    const Status stored = (*store)->apply(changes);
+    ASSERT_TRUE(stored.ok()) << stored.error().message();
+  }
+  start();
+  v1::ExportSamplesRequest request;
+  request.set_name(name);
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<v1::SampleChunk>>> readers;
+  size_t open = 0;
+  v1::SampleChunk chunk;
+  for (int i = 0; i < 100; ++i) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    readers.push_back(campaigns_->ExportSamples(contexts.back().get(), request));
+    if (readers.back()->Read(&chunk)) {
+      ++open;
+    } else {
+      EXPECT_EQ(reason_of(readers.back()->Finish()), "TOO_MANY_STREAMS");
+    }
+  }
+  EXPECT_EQ(open, LongStreams::kOfPayer);
+  for (auto& context : contexts) context->TryCancel();
+  EXPECT_TRUE(eventually([&] {
+    grpc::ClientContext context;
+    const bool admitted = campaigns_->ExportSamples(&context, request)->Read(&chunk);
+    context.TryCancel();
+    return admitted;
+  })) << "places are given back";
+}
+
 TEST_F(CampaignsServiceTest, AFinishedCampaignCannotBeCancelled) {
   start_agents();
   const std::string name = created(small_spec()).name();
@@ -590,6 +658,114 @@ TEST_F(CampaignsServiceTest, TwoNetworksDoNotMakeAModel) {
       end.message().find("fabric.provider was 'other' on nodes/b in run 1 and 'synthetic' on"),
       std::string::npos)
       << end.message();
+}
+
+TEST_F(CampaignsServiceTest, OneCallerHasAShareOfTheWatches) {
+  AgentClient a(address_, test_hello("a"));
+  AgentClient b(address_, test_hello("b"));
+  ASSERT_TRUE(connected({"a", "b"}));
+  v1::WatchCampaignRequest request;
+  request.set_name(created(small_spec()).name());
+  // A connection has 256 calls at a time.
+  std::vector<std::unique_ptr<v1::Campaigns::Stub>> stubs;
+  for (int i = 0; i < 6; ++i) {
+    grpc::ChannelArguments apart;
+    apart.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    stubs.push_back(v1::Campaigns::NewStub(
+        grpc::CreateCustomChannel(address_, grpc::InsecureChannelCredentials(), apart)));
+  }
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<v1::CampaignEvent>>> readers;
+  v1::CampaignEvent event;
+  std::string refusal;
+  while (refusal.empty() && readers.size() < 1000) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    const auto& stub = stubs.at(readers.size() / 200);
+    readers.push_back(stub->WatchCampaign(contexts.back().get(), request));
+    if (!readers.back()->Read(&event)) refusal = reason_of(readers.back()->Finish());
+  }
+  EXPECT_EQ(refusal, "TOO_MANY_WATCHERS");
+  EXPECT_EQ(readers.size(), 513U);
+  for (const auto& context : contexts) context->TryCancel();
+}
+
+// With a database in which reads can be held up.
+class SlowReadsTest : public ServiceTest {
+ protected:
+  void SetUp() override {
+    if (const std::string why = PostgresServer::missing(); !why.empty()) GTEST_SKIP() << why;
+    database_.emplace();
+    options_.store.url = database_->url();
+    ServiceTest::SetUp();
+  }
+  void TearDown() override { server_.reset(); }
+
+  std::string locks(const std::string& table, const std::string& which) const {
+    return database_->run("SELECT count(*) FROM pg_locks WHERE relation = '" + table +
+                          "'::regclass AND " + which);
+  }
+
+  // Nothing of the table can be read for a while: until the result is there.
+  std::future<void> hold(const std::string& table) const {
+    auto holds = std::async(std::launch::async, [this, table] {
+      database_->run("BEGIN; LOCK TABLE " + table +
+                     " IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(5); COMMIT");
+    });
+    const bool held = eventually(
+        [&] { return locks(table, "granted AND mode = 'AccessExclusiveLock'").starts_with("1"); });
+    EXPECT_TRUE(held);
+    return holds;
+  }
+
+  std::optional<PostgresServer> database_;
+};
+
+TEST_F(SlowReadsTest, AListHoldsUpNoOneElse) {
+  AgentClient a(address_, test_hello("a"));
+  ASSERT_TRUE(connected({"a"}));
+  const auto holds = hold("campaigns");
+  auto waits = std::async(std::launch::async, [&] {
+    v1::ListCampaignsResponse response;
+    grpc::ClientContext context;
+    return campaigns_->ListCampaigns(&context, {}, &response).ok();
+  });
+  ASSERT_TRUE(eventually([&] { return locks("campaigns", "NOT granted").starts_with("1"); }));
+  EXPECT_EQ(node("nodes/a").name(), "nodes/a") << "as all who need the state";
+  EXPECT_EQ(waits.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  EXPECT_TRUE(waits.get());
+}
+
+// Two of a caller wait in the pool, and the others are refused: none has a thread on which agents
+// are served.
+TEST_F(SlowReadsTest, LongReadsAreCarriedOutInThePool) {
+  v1::ListPointsRequest request;
+  {
+    const AgentClient a(address_, test_hello("a"));
+    const AgentClient b(address_, test_hello("b"));
+    ASSERT_TRUE(connected({"a", "b"}));
+    request.set_name(created(small_spec()).name());
+    v1::Campaign campaign;
+    ASSERT_TRUE(cancel(request.name(), campaign).ok());
+  }
+  const auto holds = hold("points");
+  std::vector<std::future<grpc::Status>> calls;
+  for (int i = 0; i < 10; ++i) {
+    calls.push_back(std::async(std::launch::async, [&] {
+      v1::ListPointsResponse response;
+      grpc::ClientContext context;
+      return campaigns_->ListPoints(&context, request, &response);
+    }));
+  }
+  int answered = 0;
+  for (auto& call : calls) {
+    const grpc::Status status = call.get();
+    if (status.ok()) {
+      ++answered;
+    } else {
+      EXPECT_EQ(reason_of(status), "BUSY") << status.error_message();
+    }
+  }
+  EXPECT_EQ(answered, 2);
 }
 
 TEST_F(CampaignsServiceTest, StoppingEndsWatchers) {

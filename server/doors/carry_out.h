@@ -30,13 +30,6 @@ struct Asked {
   explicit operator const std::string&() const { return caller.name; }
 };
 
-/// True if such a function needs to know who calls.
-template <typename Returned, typename... Parameters>
-constexpr bool asks_who(Returned (*)(Parameters...)) {
-  return (... || (std::is_same_v<std::remove_cvref_t<Parameters>, Caller> ||
-                  std::is_same_v<std::remove_cvref_t<Parameters>, std::string>));
-}
-
 template <typename Returned, typename... Parameters, typename Request>
 Returned carry_out(Returned (*call)(Parameters...), const Core& core, const Request& request,
                    const Caller& caller) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <set>
+#include <utility>
 
 #include <google/protobuf/descriptor.h>
 #include <grpcpp/grpcpp.h>
@@ -15,6 +17,7 @@
 #include "server/clock.h"
 #include "server/doors/rpc_status.h"
 #include "server/security/call_limits.h"
+#include "server/security/rate_limit.h"
 #include "server/security/refusals.h"
 #include "stripline/v1/access.pb.h"
 #include "stripline/v1/agents.pb.h"
@@ -37,8 +40,8 @@ const std::set<std::string, std::less<>>& public_methods_of_grpc() {
   return kMethods;
 }
 
-std::optional<Role> role_from(v1::Role role) {
-  switch (role) {
+std::optional<Role> role_of(const google::protobuf::MethodDescriptor& method) {
+  switch (method.options().GetExtension(v1::role)) {
     case v1::PUBLIC:
       return Role::nobody;
     case v1::AGENT:
@@ -75,7 +78,7 @@ Credentials credentials_from(const Metadata& metadata, const grpc::AuthContext* 
 class Judge final : public grpc::AuthMetadataProcessor {
  public:
   Judge(const Access& access, Meters& meters)
-      : access_(access), refusals_(meters), roles_(method_roles()) {}
+      : access_(access), meters_(meters), roles_(method_roles()) {}
 
   bool IsBlocking() const override { return false; }
 
@@ -91,16 +94,24 @@ class Judge final : public grpc::AuthMetadataProcessor {
     if (role->second == Role::nobody) return grpc::Status::OK;
     const auto caller =
         access_.authorize(credentials_from(metadata, context), role->second, unix_seconds());
-    if (caller) return grpc::Status::OK;
-    // Where it came from is known to the call alone, which does not begin.
-    refusals_.note(method, "", caller.problem().message);
+    if (caller || goes_on(method + " " + caller.problem().message)) return grpc::Status::OK;
+    meters_.count(Meters::Counter::calls_refused);
     return rpc_status(caller.problem());
   }
 
  private:
+  // The handler knows the address, and refuses, too. But it is called when the server has read what
+  // the caller sends: strangers cannot have it do that often.
+  bool goes_on(const std::string& refusal) {
+    const std::lock_guard lock(mutex_);
+    return going_on_.try_take(refusal, steady_seconds());
+  }
+
   const Access& access_;
-  Refusals refusals_;
+  Meters& meters_;
   const std::map<std::string, Role> roles_;
+  std::mutex mutex_;
+  CappedAllowances going_on_{{.per_s = 0.5, .burst = 10}, {.per_s = 2, .burst = 100}};
 };
 
 }  // namespace
@@ -115,8 +126,7 @@ std::map<std::string, Role> method_roles() {
     for (int s = 0; s < file->service_count(); ++s) {
       for (int m = 0; m < file->service(s)->method_count(); ++m) {
         const auto& method = *file->service(s)->method(m);
-        const auto role = role_from(method.options().GetExtension(v1::role));
-        if (role) roles[path_of(method)] = *role;
+        if (const auto role = role_of(method)) roles[path_of(method)] = *role;
       }
     }
   }
@@ -144,11 +154,21 @@ std::shared_ptr<grpc::ServerCredentials> make_credentials(const Access& access, 
   return credentials;
 }
 
-Caller caller_of(const grpc::ServerContextBase& context, const Access& access) {
+Answer<Caller> admitted(const grpc::ServerContextBase& context, const GrpcDoor& door,
+                        const google::protobuf::MethodDescriptor& method) {
+  const Access& access = door.core.access;
   const auto who = access.is_open() ? nullptr : context.auth_context();
-  const auto caller =
-      access.identify(credentials_from(context.client_metadata(), who.get()), unix_seconds());
-  return caller ? *caller : Caller{};
+  const Credentials shown = credentials_from(context.client_metadata(), who.get());
+  const Role role = role_of(method).value_or(Role::admin);
+  if (role == Role::nobody) {
+    auto caller = access.identify(shown, unix_seconds());
+    return caller ? std::move(*caller) : Caller{};
+  }
+  auto caller = access.authorize(shown, role, unix_seconds());
+  if (!caller) {
+    door.refusals.note(path_of(method), address_of(context), caller.problem().message);
+  }
+  return caller;
 }
 
 std::string address_of(const grpc::ServerContextBase& context) {
@@ -163,8 +183,8 @@ std::string address_of(const grpc::ServerContextBase& context) {
   return peer;
 }
 
-std::string payer_of(const grpc::ServerContextBase& context, const Access& access) {
-  return payer_of(caller_of(context, access), address_of(context));
+std::string payer_of(const grpc::ServerContextBase& context, const Caller& caller) {
+  return payer_of(caller, address_of(context));
 }
 
 }  // namespace stripline::server

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
+#include <future>
 #include <httplib.h>
 #include <map>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "base/pki/token.h"
 #include "server/clock.h"
 #include "server/process/initialise.h"
+#include "server/store/sqlite_store.h"
 #include "server/testing/http_client.h"
 #include "server/testing/http_service_test.h"
 #include "stripline/v1/access.grpc.pb.h"
@@ -71,6 +73,15 @@ TEST_F(HttpTest, TellsWhatGrpcTells) {
   const std::string sha = json("models/tcp/versions/1").at("sha256");
   EXPECT_EQ(json("models/tcp/versions/1/file").at("sha256"), sha);
   EXPECT_EQ(json("whoami").at("role"), "ADMIN");
+
+  const Json history = json("history");
+  const Json& runs = history.at("runs");
+  EXPECT_EQ(runs.size(), json("campaigns/c1").at("runs_done"));
+  EXPECT_EQ(runs.at(0).at("name"), "campaigns/c1/runs/1");
+  EXPECT_EQ(runs.at(0).at("nodes").size(), 2U);
+  const Json before = json("history?from=2020-06-01T10:00:00Z&to=2020-06-01T12:00:00Z");
+  EXPECT_EQ(before.at("start_time"), "2020-06-01T10:00:00.000Z");
+  EXPECT_TRUE(before.at("runs").empty() && before.at("events").empty());
 }
 
 TEST_F(HttpTest, PointsAreSummedUpOverRuns) {
@@ -215,10 +226,15 @@ TEST_F(HttpTest, CampaignsAreEstimatedComparedAndDeleted) {
     EXPECT_NE(point.at("verdict"), "INCOMPARABLE") << point;
   }
   EXPECT_TRUE(same.at("differences").empty());
+  const Json columns = json(campaign + "/compare/columns?with=" + campaign + "&margin=0.05");
+  EXPECT_EQ(columns.at("ratio"), Json(std::vector<int>(8, 1)));
+  EXPECT_EQ(columns.at("experiment").at("values"), Json::array({"kernel.loop"}));
+  EXPECT_TRUE(columns.at("differences").empty());
   for (const char* wrong :
        {"", "?with=poem", "?with=campaigns/c1&margin=2", "?with=campaigns/c1&margin=much",
         "?with=campaigns/c1&false_discoveries=1"}) {
     EXPECT_EQ(status(campaign + "/compare" + wrong), 400) << wrong;
+    EXPECT_EQ(status(campaign + "/compare/columns" + wrong), 400) << wrong;
   }
   EXPECT_EQ(status(campaign + "/compare?with=campaigns/c9"), 404);
 
@@ -405,7 +421,8 @@ TEST_F(HttpTest, DescribesItselfAsItIs) {
     if (asked.find('{') != std::string::npos || !content.contains("application/json")) continue;
     // With itself.
     if (asked.ends_with("compare")) asked += "?with=" + asked.substr(0, asked.rfind('/'));
-    if (asked.ends_with("columns")) asked += "?experiment=micro.latency";
+    if (asked.ends_with("points/columns")) asked += "?experiment=micro.latency";
+    if (asked.ends_with("compare/columns")) asked += "?with=campaigns/c1";
     const Json answer = json(asked);
     answered.insert(path);
     const Json& schema = content.at("application/json");
@@ -443,7 +460,32 @@ TEST_F(HttpTest, WhatDoesNotChangeIsSentOnce) {
   const std::string etag = first->get_header_value("ETag");
   ASSERT_FALSE(etag.empty());
   EXPECT_EQ(get("/api/v1/models/tcp/versions/1/file", "", {{"If-None-Match", etag}})->status, 304);
-  EXPECT_EQ(get("/api/v1/nodes")->get_header_value("Cache-Control"), "no-store");
+}
+
+// Pages ask for lists every few seconds.
+TEST_F(HttpTest, ListsAreSentAgainWhenTheyHaveChanged) {
+  tune();
+  const auto first = get("/api/v1/models");
+  const httplib::Headers shown = {{"If-None-Match", first->get_header_value("ETag")}};
+  EXPECT_EQ(first->get_header_value("Cache-Control"), "no-cache");
+  const auto same = get("/api/v1/models", "", shown);
+  EXPECT_EQ(same->status, 304);
+  EXPECT_EQ(same->body, "");
+  EXPECT_EQ(get("/api/v1/models?page_size=0", "", shown)->status, 304) << "it is the same list";
+  ASSERT_EQ(post("models/tcp/versions/1/withdraw", R"({"reason": "a test"})")->status, 200);
+  const auto changed = get("/api/v1/models", "", shown);
+  EXPECT_EQ(changed->status, 200);
+  EXPECT_NE(changed->body, first->body);
+  EXPECT_EQ(get("/api/v1/audit")->get_header_value("Cache-Control"), "no-store");
+}
+
+// A value may hold what stands between two options.
+TEST_F(HttpTest, AnAnswerIsKeptForItsOptionsAlone) {
+  tune();
+  const std::string loop = "models/tcp/versions/1/explain/loop?bytes=4MiB";
+  EXPECT_EQ(status(loop + "&compute=20ms"), 200);
+  EXPECT_EQ(status(loop + "%26compute%3D20ms"), 400);
+  EXPECT_EQ(status(loop + "%265:compute%3D4:20ms"), 400);
 }
 
 TEST_F(HttpTest, WrongPathsAndNamesAreRefused) {
@@ -452,6 +494,8 @@ TEST_F(HttpTest, WrongPathsAndNamesAreRefused) {
   EXPECT_EQ(status("models/none/versions/1"), 404);
   EXPECT_EQ(status("nodes?page_size=-1"), 400);
   EXPECT_EQ(status("nodes?page_token=x"), 400);
+  EXPECT_EQ(status("history?from=yesterday"), 400);
+  EXPECT_EQ(status("history?to=2026-06-01T12:00:00Z&from=2026-06-01T12:00:00Z"), 400);
   EXPECT_EQ(status("nowhere"), 404);
   EXPECT_EQ(status("nodes/a/b"), 404);
   EXPECT_EQ(status(""), 404);
@@ -516,6 +560,46 @@ TEST_F(HttpTest, OneStreamFollowsSeveralCampaigns) {
   EXPECT_EQ(status("events?after=c9"), 404);
 }
 
+TEST_F(HttpTest, PointsThatNoOneReadsAreBounded) {
+  tune();
+  server_.reset();
+  {
+    auto store = open_sqlite_store(folder_.path() / kDatabaseFile);
+    ASSERT_TRUE(store.ok()) << store.error().message();
+    // More than the sockets between hold.
+    CampaignPoints points{.campaign = 1, .points = {}, .first = 100'000};
+    for (int i = 0; i < 20'000; ++i) {
+      points.points.push_back({"kernel.loop", std::to_string(i) + std::string(1000, 'v'), {}});
+    }
+    const Status stored = (*store)->apply({.points = {points}});
+    ASSERT_TRUE(stored.ok()) << stored.error().message();
+  }
+  start();
+  constexpr const char* kPoints = "/api/v1/campaigns/c1/points";
+  std::promise<void> go_on;
+  const auto may_read = go_on.get_future().share();
+  std::atomic<int> begun = 0;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 4; ++i) {
+    readers.emplace_back([&] {
+      bool first = true;
+      client().Get(kPoints, [&](const char*, size_t) {
+        if (std::exchange(first, false)) ++begun;
+        may_read.wait();
+        return false;
+      });
+    });
+  }
+  EXPECT_TRUE(eventually([&] { return begun == 4; }));
+  const auto fifth = get(kPoints);
+  EXPECT_EQ(fifth->status, 429);
+  EXPECT_EQ(Json::parse(fifth->body).at("reason"), "BUSY");
+  EXPECT_EQ(status("nodes"), 200) << "all else is answered";
+  go_on.set_value();
+  for (auto& reader : readers) reader.join();
+  EXPECT_TRUE(eventually([&] { return get(kPoints)->status == 200; })) << "places are given back";
+}
+
 TEST_F(HttpTest, ACallerHasAsManyStreamsAsHeMay) {
   AutoAgent::Options slow;
   slow.batch_delay_s = 0.2;
@@ -572,6 +656,12 @@ TEST_F(HttpTest, AListOfReportsCountsAsSeveralCalls) {
   int calls = 0;
   while (calls < 900 && status("models/tcp/feedback") != 429) ++calls;
   EXPECT_LT(calls, 900) << "this number of cheap ones may come at once";
+}
+
+TEST_F(HttpTest, AHistoryCountsAsSeveralCalls) {
+  int calls = 0;
+  while (calls < 900 && status("history") != 429) ++calls;
+  EXPECT_LT(calls, 900);
 }
 
 TEST_F(HttpTest, PagesAreSentAsTheyWereCompressed) {
@@ -666,6 +756,8 @@ class TlsHttpTest : public HttpTest {
 TEST_F(TlsHttpTest, WhatARoleMayNotDoIsRefused) {
   const std::string viewer = token(v1::VIEWER, "eve");
   EXPECT_EQ(status("nodes", viewer), 200);
+  EXPECT_EQ(status("history", viewer), 200);
+  EXPECT_EQ(status("history"), 401);
   const auto refused = post("nodes/a/cordon", "{}", viewer);
   EXPECT_EQ(refused->status, 403);
   EXPECT_EQ(Json::parse(refused->body).at("reason"), "PERMISSION_DENIED");
@@ -686,6 +778,15 @@ TEST_F(TlsHttpTest, WhatARoleMayNotDoIsRefused) {
   EXPECT_EQ(post("operations/o1/cancel", "{}", token(v1::OPERATOR, "odo"))->status, 403);
   EXPECT_EQ(post(fit, campaigns, token(v1::PUBLISHER, "pia"))->status, 404)
       << "she may, but there is no such campaign";
+}
+
+// As the tabs and tools of those behind one address do.
+TEST_F(TlsHttpTest, ManyOfOneAddressAreAnsweredAtOnce) {
+  std::vector<std::future<int>> all;
+  for (int i = 0; i < 64; ++i) {
+    all.push_back(std::async(std::launch::async, [this] { return status("nodes", admin_); }));
+  }
+  for (auto& one : all) EXPECT_EQ(one.get(), 200);
 }
 
 TEST_F(TlsHttpTest, ServesByTlsToThoseWithAToken) {

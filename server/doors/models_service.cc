@@ -1,23 +1,21 @@
 // Models: the stream of a model file. The table of calls has the rest.
-#include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <grpcpp/grpcpp.h>
 
 #include "server/core/models/model_verdict.h"
 #include "server/core/reads.h"
 #include "server/core/wire.h"
-#include "server/doors/reactor_step.h"
-#include "server/doors/rpc_status.h"
+#include "server/doors/grpc_access.h"
+#include "server/doors/long_streams.h"
 #include "server/doors/services.h"
 #include "server/doors/unary.h"
 #include "stripline/v1/models.grpc.pb.h"
 
 namespace stripline::server {
 namespace {
-
-constexpr size_t kChunkBytes = size_t{256} << 10;
 
 // A caller that asks for a model, and not for a version, is not to get one that failed.
 std::optional<Problem> failed_validation(const ModelVersionRecord& version,
@@ -34,82 +32,48 @@ std::optional<Problem> failed_validation(const ModelVersionRecord& version,
                  {{"name", name}}};
 }
 
-// Writes a model file in chunks.
-class FetchReactor final : public grpc::ServerWriteReactor<v1::ModelChunk> {
- public:
-  FetchReactor(Store& store, const v1::FetchModelVersionRequest& request) {
-    ReactorStep step(this);
-    const auto version = find_version(store, request.name());
-    if (!version) {
-      Finish(rpc_status(version.problem()));
-      return;
-    }
-    if (auto problem = failed_validation(*version, request)) {
-      Finish(rpc_status(*problem));
-      return;
-    }
-    if (request.if_none_match().empty() || request.if_none_match() != version->sha256) {
-      auto content = store.model_content(version->key);
-      if (!content.ok()) {
-        Finish(rpc_status(problem_from(content.error())));
-        return;
-      }
-      content_ = std::move(*content);
-    }
-    *chunk_.mutable_version() = to_wire(*version);
-    write_next(step);
-  }
+using Fetched = TextReactor<v1::ModelChunk>;
 
-  void OnWriteDone(bool ok) override {
-    ReactorStep step(this);
-    if (!ok || sent_ >= content_.size()) {
-      Finish(grpc::Status::OK);
-      return;
-    }
-    chunk_.Clear();
-    write_next(step);
+Answer<Fetched::Content> fetched(Store& store, const v1::FetchModelVersionRequest& request) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto version, find_version(store, request.name()));
+  if (auto problem = failed_validation(version, request)) return std::move(*problem);
+  Fetched::Content content;
+  *content.first.mutable_version() = to_wire(version);
+  if (request.if_none_match().empty() || request.if_none_match() != version.sha256) {
+    STRIPLINE_ASSIGN_OR_RETURN(content.text, store.model_content(version.key));
   }
-
-  void OnDone() override {
-    { const ReactorStep last(this); }
-    delete this;  // NOLINT(cppcoreguidelines-owning-memory): how reactors end
-  }
-
- private:
-  void write_next(ReactorStep& step) {
-    const size_t size = std::min(kChunkBytes, content_.size() - sent_);
-    chunk_.set_data(content_.substr(sent_, size));
-    sent_ += size;
-    step.hand_over();
-    StartWrite(&chunk_);
-  }
-
-  std::string content_;
-  size_t sent_ = 0;
-  v1::ModelChunk chunk_;
-};
+  return content;
+}
 
 using ModelsTable =
     TableService<v1::Models::WithCallbackMethod_FetchModelVersion<v1::Models::Service>>;
 
 class ModelsService final : public ModelsTable {
  public:
-  ModelsService(const Core& core, CallLimits& limits)
-      : ModelsTable(v1::Models::service_full_name(), core, limits), core_(core) {}
+  ModelsService(const GrpcDoor& door, LongStreams& streams)
+      : ModelsTable(v1::Models::service_full_name(), door), door_(door), streams_(streams) {}
 
   grpc::ServerWriteReactor<v1::ModelChunk>* FetchModelVersion(
-      GrpcContext* /*context*/, const v1::FetchModelVersionRequest* request) override {
-    return new FetchReactor(core_.store, *request);  // NOLINT(cppcoreguidelines-owning-memory)
+      GrpcContext* context, const v1::FetchModelVersionRequest* request) override {
+    // NOLINTBEGIN(cppcoreguidelines-owning-memory): reactors own themselves
+    const auto caller = admitted<v1::FetchModelVersionRequest>(*context, door_);
+    if (!caller) return new RejectReactor<v1::ModelChunk>(caller.problem());
+    auto place = streams_.admit(payer_of(*context, *caller));
+    if (!place) return new RejectReactor<v1::ModelChunk>(place.problem());
+    return new Fetched(streams_, std::move(*place),
+                       [this, asked = *request] { return fetched(door_.core.store, asked); });
+    // NOLINTEND(cppcoreguidelines-owning-memory)
   }
 
  private:
-  const Core core_;
+  const GrpcDoor door_;
+  LongStreams& streams_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_models_service(const Core& core, CallLimits& limits) {
-  return std::make_unique<ModelsService>(core, limits);
+std::unique_ptr<grpc::Service> make_models_service(const GrpcDoor& door, LongStreams& streams) {
+  return std::make_unique<ModelsService>(door, streams);
 }
 
 }  // namespace stripline::server

@@ -68,6 +68,21 @@ TEST(ReadingPool, WhatFindsNoRoomIsRefused) {
   gate.open();
 }
 
+TEST(ReadingPool, WhatGoesOnIsNotRefused) {
+  std::promise<void> done;
+  Gate gate;
+  ReadingPool pool({.threads = 1, .waiting = 1, .of_payer = 1});
+  ASSERT_FALSE(pool.submit("a", gate.job()));
+  gate.wait_until_reached();
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(pool.go_on("a", [](bool /*stopping*/) {}));
+  EXPECT_FALSE(pool.submit("b", [&](bool /*stopping*/) { done.set_value(); }))
+      << "what goes on takes no room from others";
+  gate.open();
+  done.get_future().wait();
+  pool.stop();
+  EXPECT_FALSE(pool.go_on("a", [](bool /*stopping*/) {}));
+}
+
 TEST(ReadingPool, RoomIsGivenBack) {
   ReadingPool pool({.threads = 1, .waiting = 1, .of_payer = 1});
   for (int i = 0; i < 20; ++i) {

@@ -497,6 +497,8 @@ void RecordedAnswersTest::refusals() {
                            "Operations/ListOperations", "Admin/ListAuditEvents"}) {
     grpc_call(list, R"({"page_token":"nonsense"})");
   }
+  grpc_call("Fleet/GetHistory", R"({"from":"yesterday"})");
+  http_call("getHistory", "history?from=yesterday", "{}", admin_);
 }
 
 void RecordedAnswersTest::fleet() {
@@ -637,6 +639,7 @@ void RecordedAnswersTest::campaigns_by_grpc() {
     grpc_call(std::string("Campaigns/") + call, other);
   }
   grpc_call("Admin/ListAuditEvents", R"({"page_size":2})");
+  grpc_call("Fleet/GetHistory", "{}");
 }
 
 void RecordedAnswersTest::all_by_http() {
@@ -691,6 +694,7 @@ void RecordedAnswersTest::all_by_http() {
   http_call("watchCampaign", name + "/events");
   http_call("watchCampaigns", "events?after=" + name.substr(name.rfind('/') + 1) + ":0");
   http_call("compareCampaigns", name + "/compare?with=" + name);
+  http_call("getComparisonColumns", name + "/compare/columns?with=" + name);
   const std::string spec = std::string(R"({"spec":)") + kSpec + "}";
   http_call("estimateCampaign", "campaigns/estimate", spec);
   const std::string created = http_call("createCampaign", "campaigns", spec).value("name", "");
@@ -706,6 +710,7 @@ void RecordedAnswersTest::all_by_http() {
   const Json made = http_call("createToken", "tokens", R"({"role":"VIEWER","subject":"eve"})");
   http_call("revokeToken", made.value("token", Json::object()).value("name", "") + "/revoke");
   http_call("listAuditEvents", "audit?page_size=2");
+  http_call("getHistory", "history");
 }
 
 TEST_F(RecordedAnswersTest, AreAsRecorded) {

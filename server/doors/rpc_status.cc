@@ -14,14 +14,16 @@ grpc::StatusCode status_code(ErrorCode code) {
   return grpc::StatusCode::UNKNOWN;
 }
 
-// Two codes that base/result.h has no word for. A caller who may be known in a moment cannot be
+// Codes that base/result.h has no word for. A caller who may be known in a moment cannot be
 // sent "retry_after_s" where a call is refused before it reaches its service: the code says it.
 grpc::StatusCode status_code(const Problem& problem) {
   if (problem.reason == "UNAUTHENTICATED") {
     return problem.metadata.contains("retry_after_s") ? grpc::StatusCode::ABORTED
                                                       : grpc::StatusCode::UNAUTHENTICATED;
   }
-  if (problem.reason == "PERMISSION_DENIED") return grpc::StatusCode::PERMISSION_DENIED;
+  if (problem.reason == "PERMISSION_DENIED" || problem.reason == "NOT_OWNER") {
+    return grpc::StatusCode::PERMISSION_DENIED;
+  }
   return status_code(problem.code);
 }
 

@@ -11,23 +11,23 @@ namespace stripline::server {
 namespace {
 
 template <typename Generated>
-std::unique_ptr<grpc::Service> table_service(const Core& core, CallLimits& limits) {
+std::unique_ptr<grpc::Service> table_service(const GrpcDoor& door) {
   return std::make_unique<TableService<typename Generated::Service>>(Generated::service_full_name(),
-                                                                     core, limits);
+                                                                     door);
 }
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_operations_service(const Core& core, CallLimits& limits) {
-  return table_service<v1::Operations>(core, limits);
+std::unique_ptr<grpc::Service> make_operations_service(const GrpcDoor& door) {
+  return table_service<v1::Operations>(door);
 }
 
-std::unique_ptr<grpc::Service> make_fleet_service(const Core& core, CallLimits& limits) {
-  return table_service<v1::Fleet>(core, limits);
+std::unique_ptr<grpc::Service> make_fleet_service(const GrpcDoor& door) {
+  return table_service<v1::Fleet>(door);
 }
 
-std::unique_ptr<grpc::Service> make_admin_service(const Core& core, CallLimits& limits) {
-  return table_service<v1::Admin>(core, limits);
+std::unique_ptr<grpc::Service> make_admin_service(const GrpcDoor& door) {
+  return table_service<v1::Admin>(door);
 }
 
 }  // namespace stripline::server

@@ -1,6 +1,7 @@
 // stripline-server: signals and exit codes. Its options are in options.h; docs/server.md is the
 // manual.
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <ctime>
 #include <filesystem>
@@ -61,7 +62,7 @@ using stripline::server::Store;
 
 constexpr const char* kProgram = "stripline-server";
 constexpr double kDrainLook_s = 0.1;
-// Within which a server that is to end has ended all calls, unless a peer reads nothing.
+// Within which a server, or one that stands by, has ended all calls, unless a peer reads nothing.
 constexpr double kStopLimit_s = 10;
 // How often a server that stands by looks whether it is its turn.
 constexpr double kTurnLook_s = 0.5;
@@ -222,26 +223,35 @@ void drain(Server& server, double limit_s, const sigset_t& signals) {
   }
 }
 
-// Ends the process should it not have ended by itself: at the latest after the given time, or at a
-// second signal. What was acknowledged is stored, and a peer that reads nothing must not keep it
-// from ending.
+// Ends the process should it not have ended by itself, or gone on, within the given time. What was
+// acknowledged is stored, and neither a peer that reads nothing nor a log that takes no more may
+// keep it: so it says nothing itself.
 class LastResort {
  public:
-  LastResort(double limit_s, const sigset_t& signals)
-      : thread_([limit_s, signals](const std::stop_token& stop) {
+  LastResort(double limit_s, int exit_code, const sigset_t& signals)
+      : end_s_(stripline::server::steady_seconds() + limit_s),
+        thread_([this, exit_code, signals](const std::stop_token& stop) {
           const timespec look{0, static_cast<long>(kDrainLook_s * 1e9)};
-          const double end_s = stripline::server::steady_seconds() + limit_s;
           while (!stop.stop_requested()) {
+            if (stripline::server::steady_seconds() >= end_s_) ::_exit(exit_code);
+            if (!heeds_signals_) {
+              ::nanosleep(&look, nullptr);
+              continue;
+            }
             const int received = sigtimedwait(&signals, nullptr, &look);
-            const bool asked = received == SIGTERM || received == SIGINT;
-            if (!asked && stripline::server::steady_seconds() < end_s) continue;
-            spdlog::warn("a connection could not be ended; ending without it");
-            spdlog::shutdown();
-            ::_exit(stripline::kExitOk);
+            if (received == SIGTERM || received == SIGINT) ::_exit(stripline::kExitOk);
           }
         }) {}
 
+  /// From now on: at the latest after this time, or at a signal.
+  void hurry(double limit_s) {
+    end_s_ = stripline::server::steady_seconds() + limit_s;
+    heeds_signals_ = true;
+  }
+
  private:
+  std::atomic<double> end_s_;
+  std::atomic<bool> heeds_signals_ = false;
   std::jthread thread_;
 };
 
@@ -313,6 +323,7 @@ class Service {
   int run() {
     while (true) {
       if (const auto exit_code = serve_a_turn()) return *exit_code;
+      last_resort_.reset();
       first_ = false;
     }
   }
@@ -331,6 +342,7 @@ class Service {
       if (!turn.ok()) return fail(turn.error());
       if (!*turn) return stripline::kExitOk;
       store = std::move(*turn);
+      last_resort_.reset();
     }
     auto server = Server::start(options_, std::move(store));
     if (!server.ok()) {
@@ -344,17 +356,29 @@ class Service {
     }
     const int received = wait_for_signal(*server);
     if (received == kWakeUp) {
+      // One that cannot stand by is started again by the service manager.
+      const auto failed = interruption.failed();
+      end_within_limit(failed ? stripline::exit_code_for(failed->code())
+                              : static_cast<int>(stripline::kExitUnavailable));
+      if (!failed) spdlog::error("this server serves no more: {}", interruption.text());
       server->stop();
-      if (const auto failed = interruption.failed()) return fail(*failed);
-      spdlog::error("this server serves no more: {}", interruption.text());
+      if (failed) return fail(*failed);
       return std::nullopt;
     }
+    const double drain_s = received == SIGTERM ? invocation_.arguments().drain_s : 0;
+    // Before anything is logged: a pipe without a reader blocks.
+    last_resort_.emplace(drain_s + kStopLimit_s, stripline::kExitOk, signals_);
     warn_unless(manager_.stopping("ending"));
     spdlog::info("stopping on signal {}", received);
-    if (received == SIGTERM) drain(*server, invocation_.arguments().drain_s, signals_);
-    last_resort_.emplace(kStopLimit_s, signals_);
+    if (received == SIGTERM) drain(*server, drain_s, signals_);
+    last_resort_->hurry(kStopLimit_s);
     server->stop();
     return stripline::kExitOk;
+  }
+
+  void end_within_limit(int exit_code) {
+    last_resort_.emplace(kStopLimit_s, exit_code, signals_);
+    last_resort_->hurry(kStopLimit_s);
   }
 
   // The store of a database that servers share, when it is this one's turn; null when a signal has
@@ -384,9 +408,16 @@ class Service {
       if (why != said) spdlog::info("{} stands by: {}", standby.address().text(), why);
       said = why;
       const int received = sigtimedwait(&signals_, nullptr, &look);
-      if (received == SIGTERM || received == SIGINT) return std::unique_ptr<Store>();
+      if (received == SIGTERM || received == SIGINT) {
+        end_within_limit(stripline::kExitOk);
+        return std::unique_ptr<Store>();
+      }
       store = turn->take();
-      if (store.ok() && *store) return store;
+      if (store.ok() && *store) {
+        // Peers of the one that stands by must not keep it from serving: a new process has none.
+        end_within_limit(stripline::kExitUnavailable);
+        return store;
+      }
     }
   }
 
@@ -420,7 +451,7 @@ class Service {
   const sigset_t signals_ = block_signals();
   Announcement announcement_;
   bool first_ = true;
-  std::optional<LastResort> last_resort_;  // until the server is no more
+  std::optional<LastResort> last_resort_;  // until a server, or one that stands by, is no more
 };
 
 }  // namespace

@@ -17,8 +17,9 @@ namespace stripline::server {
 class Monitoring {
  public:
   struct Answers {
-    std::function<std::string()> metrics;    ///< in Prometheus' text format
-    std::function<std::string()> not_ready;  ///< why; empty: it is ready
+    /// In Prometheus' text format. May take long: once at a time, and once a second at most.
+    std::function<std::string()> metrics;
+    std::function<std::string()> not_ready;  ///< why; empty: it is ready. Must not wait.
   };
 
   /// Serves on threads of its own, which call `answers`. `names` are those under which this host is

@@ -1,6 +1,12 @@
 #include "server/process/monitoring.h"
 
+#include <atomic>
+#include <chrono>
+#include <future>
 #include <httplib.h>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -53,6 +59,35 @@ TEST_F(MonitoringTest, TellsLivenessFromReadiness) {
   EXPECT_EQ(get("/readyz")->status, 503);
   EXPECT_EQ(get("/readyz")->body, "not ready: the disk is full\n");
   EXPECT_EQ(get("/")->status, 404);
+}
+
+TEST(Monitoring, LivenessIsAnsweredWhileFiguresTakeLong) {
+  std::promise<void> open;
+  std::atomic<int> asked = 0;
+  const auto started = Monitoring::start({"127.0.0.1", 0}, {},
+                                         {[&asked, opened = open.get_future().share()] {
+                                            ++asked;
+                                            opened.wait();
+                                            return std::string("figures\n");
+                                          },
+                                          [] { return std::string(); }});
+  ASSERT_TRUE(started.ok()) << started.error().message();
+  const auto status = [port = started->address().port](const char* path) {
+    const auto answer = http_client(port).Get(path);
+    return answer ? answer->status : -1;
+  };
+  std::vector<std::future<int>> figures;
+  for (int i = 0; i < 4; ++i) figures.push_back(std::async(std::launch::async, status, "/metrics"));
+  while (asked == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  auto alive = std::async(std::launch::async, status, "/healthz");
+  EXPECT_EQ(alive.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  open.set_value();
+  EXPECT_EQ(alive.get(), 200);
+  int answered = 0;
+  for (auto& one : figures) answered += one.get() == 200 ? 1 : 0;
+  EXPECT_GE(answered, 1);
+  EXPECT_EQ(asked, 1) << "one caller at a time, and once a second";
 }
 
 TEST_F(MonitoringTest, FiguresAreReadAndNothingElse) {

@@ -94,6 +94,8 @@ TEST_F(OperationTest, WrongSettingsAreNamed) {
                {"dev = true\nlease = 'soon'\n", "line 2, lease: "},
                {"dev = true\ninsecure-listen = '1.2.3.4:5'\n", "--dev and --insecure-listen"},
                {"backup = 'x'\n", "command line alone"},
+               {"dev = true\nhttp-proxies = '192.0.2.1, head:80'\n",
+                "--http-proxies: 'head:80' is not an address"},
                {"dev = \n", "line 1: "}};
   for (const auto& wrong : cases) {
     write(wrong.text);
@@ -248,7 +250,7 @@ TEST_F(OperationTest, TellsFiguresByHttp) {
     AgentClient other(address_, test_hello("a", "another"));
     EXPECT_EQ(reason_of(other.finish()), "NODE_IN_USE");
   }
-  EXPECT_TRUE(says("stripline_calls_refused_total 2\n"));
+  EXPECT_TRUE(eventually([&] { return says("stripline_calls_refused_total 2\n"); }));
   const std::string line =
       "refused a session of nodes/a from 127.0.0.1: another agent of host 'a' is connected";
   ASSERT_TRUE(eventually([&] { return server->log().find(line) != std::string::npos; }));

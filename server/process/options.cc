@@ -1,8 +1,12 @@
 #include "server/process/options.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cstdlib>
+#include <netinet/in.h>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -31,6 +35,24 @@ std::string default_data_dir() {
     return std::string(home) + "/.local/share/stripline";
   }
   return "stripline-data";
+}
+
+// What stands between commas, without the spaces around it.
+std::vector<std::string> listed(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream rest(text);
+  for (std::string word; std::getline(rest, word, ',');) {
+    word = word.substr(std::min(word.find_first_not_of(' '), word.size()));
+    word.erase(word.find_last_not_of(' ') + 1);
+    words.push_back(word);
+  }
+  return words;
+}
+
+bool is_address(const std::string& text) {
+  in6_addr address{};  // has room for one of IPv4
+  return ::inet_pton(AF_INET, text.c_str(), &address) == 1 ||
+         ::inet_pton(AF_INET6, text.c_str(), &address) == 1;
 }
 
 void declare_init(CLI::App& app, Arguments& arguments) {
@@ -141,6 +163,10 @@ void declare_service(CLI::App& app, Arguments& arguments) {
                  "Other names, with commas between them, that browsers and monitors use for this "
                  "host, as behind a proxy; others are refused")
       ->type_name("NAMES");
+  app.add_option("--http-proxies", arguments.http_proxies,
+                 "Addresses, with commas between them, from which a proxy brings many callers of "
+                 "--http-listen: they have no bound of connections of their own")
+      ->type_name("ADDRESSES");
   app.add_option("--port-file", arguments.port_file,
                  "Write HOST:PORT to this file once the server is ready")
       ->type_name("FILE");
@@ -369,15 +395,21 @@ Result<ServerOptions> Invocation::server_options() const {
     }
     options.http = *http;
   }
-  std::istringstream names(arguments_.http_names);
-  for (std::string name; std::getline(names, name, ',');) {
-    name = name.substr(std::min(name.find_first_not_of(' '), name.size()));
-    name.erase(name.find_last_not_of(' ') + 1);
+  for (const std::string& name : listed(arguments_.http_names)) {
     if (name.empty() || name.find_first_of(":/ ") != std::string::npos) {
       return Error(ErrorCode::invalid_argument,
                    "--http-names: '" + name + "' is not a host's name: write it without a port");
     }
     options.http_names.push_back(name);
+  }
+  for (const std::string& address : listed(arguments_.http_proxies)) {
+    if (!is_address(address)) {
+      return Error(
+          ErrorCode::invalid_argument,
+          "--http-proxies: '" + address +
+              "' is not an address as in 192.0.2.1 or 2001:db8::1: write it without a port");
+    }
+    options.http_proxies.push_back(address);
   }
   STRIPLINE_ASSIGN_OR_RETURN(options.people, people_options(arguments_.people));
   if (options.people && options.protection != Protection::certificates) {

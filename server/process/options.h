@@ -42,6 +42,7 @@ struct Arguments {
   std::string metrics_listen;  ///< empty: nowhere
   std::string http_listen;     ///< empty: nowhere
   std::string http_names;      ///< with commas between them
+  std::string http_proxies;    ///< with commas between them
   PeopleArguments people;
   std::string log_format = "text";
   std::string log_level = "info";

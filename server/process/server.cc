@@ -28,12 +28,14 @@
 #include "server/doors/api.h"
 #include "server/doors/grpc_access.h"
 #include "server/doors/http/web_server.h"
+#include "server/doors/long_streams.h"
 #include "server/doors/reading_pool.h"
 #include "server/doors/services.h"
 #include "server/doors/sign_in_pages.h"
 #include "server/process/http_names.h"
 #include "server/process/monitoring.h"
 #include "server/security/call_limits.h"
+#include "server/security/refusals.h"
 #include "server/store/data_folder.h"
 #include "server/store/network_disk.h"
 #include "server/store/postgres_store.h"
@@ -56,7 +58,7 @@ constexpr int kMaxConcurrentCalls = 256;
 // Over all connections: what gRPC has read and the server has not taken yet. When it comes
 // near, gRPC reads less.
 constexpr size_t kMaxTransportBytes = size_t{256} << 20;
-// For results of runs that are compared: 32 bytes a point.
+// For results of runs that are compared by their samples: 32 bytes a point.
 constexpr size_t kResultsBytes = size_t{64} << 20;
 constexpr std::chrono::seconds kStopPatience{2};
 constexpr std::chrono::minutes kRenewalCheck{10};
@@ -113,18 +115,19 @@ class Server::Impl {
         access_(std::move(access)),
         dev_token_(std::move(dev_token)),
         coordinator_(*store_, hub_, meters_, options.fitter, options.coordinator),
-        agents_(make_agents_service(coordinator_, *access_, meters_, limits_)),
-        campaigns_(make_campaigns_service(core_, hub_, limits_, reading_, results_)),
-        models_(make_models_service(core_, limits_)),
-        operations_(make_operations_service(core_, limits_)),
-        fleet_(make_fleet_service(core_, limits_)),
-        admin_(make_admin_service(core_, limits_)),
+        agents_(make_agents_service(door_, meters_)),
+        campaigns_(make_campaigns_service(door_, hub_, streams_, results_)),
+        models_(make_models_service(door_, streams_)),
+        operations_(make_operations_service(door_)),
+        fleet_(make_fleet_service(door_)),
+        admin_(make_admin_service(door_)),
         api_(core_, hub_, meters_, limits_, reading_, results_),
         data_dir_(options.data_dir),
         address_(options.listen),
         monitoring_wanted_(options.monitoring),
         http_wanted_(options.http),
         http_names_(options.http_names),
+        http_proxies_(options.http_proxies),
         retention_(coordinator_, *store_, options.retention),
         sentinels_(coordinator_, *store_, options.sentinels),
         tending_pause_(Sentinels::pause_s(options.sentinels)),
@@ -268,6 +271,7 @@ class Server::Impl {
       options.key_file = access_->authority()->server_key_file();
     }
     options.names = http_names_;
+    options.proxies = http_proxies_;
     STRIPLINE_ASSIGN_OR_RETURN(
         auto http, http::WebServer::start(
                        options, [this](http::Request request, const http::WebServer::Reply& reply) {
@@ -279,7 +283,8 @@ class Server::Impl {
 
   // Ready is who can store what he acknowledges, and is not about to end.
   void report_readiness() {
-    const std::lock_guard lock(readiness_mutex_);
+    // A database that does not answer is waited for; whoever asks hears the last verdict meanwhile.
+    const std::lock_guard probing(probing_mutex_);
     // A trial of the store may succeed before the steps that wait for it do.
     const Status stores = store_->probe();
     std::string failure = stores.ok() ? "" : stores.error().message();
@@ -287,18 +292,21 @@ class Server::Impl {
       failure = outage->why;
     }
     storage_fails_ = !failure.empty();
-    std::string why = draining_ ? "it is draining" : failure;
-    if (not_ready_ == why) return;
+    const std::string why = draining_ ? "it is draining" : failure;
+    const std::optional<std::string> before = [&] {
+      const std::lock_guard lock(verdict_mutex_);
+      return std::exchange(not_ready_, why);
+    }();
+    if (before == why) return;
     if (!why.empty() && !draining_) spdlog::error("not ready: {}", why);
-    if (why.empty() && not_ready_) spdlog::info("ready again");
+    if (why.empty() && before) spdlog::info("ready again");
     for (const char* service : kReadyServices) {
       server_->GetHealthCheckService()->SetServingStatus(service, why.empty());
     }
-    not_ready_ = std::move(why);
   }
 
   std::string not_ready() {
-    const std::lock_guard lock(readiness_mutex_);
+    const std::lock_guard lock(verdict_mutex_);
     return not_ready_.value_or("it is starting");
   }
 
@@ -398,10 +406,13 @@ class Server::Impl {
   WatchHub hub_;
   Meters meters_;
   CallLimits limits_;
+  Refusals refusals_{meters_};  // by gRPC
   RunResults results_{kResultsBytes};
   ReadingPool reading_{ReadingPool::options_for(std::thread::hardware_concurrency())};
+  LongStreams streams_{limits_, reading_};
   Coordinator coordinator_;
   const Core core_{coordinator_, *store_, *access_};
+  const GrpcDoor door_{core_, limits_, reading_, refusals_};
   std::unique_ptr<grpc::Service> agents_;
   std::unique_ptr<grpc::Service> campaigns_;
   std::unique_ptr<grpc::Service> models_;
@@ -418,7 +429,8 @@ class Server::Impl {
   std::jthread looking_;
   std::jthread tidying_;
   std::jthread tending_;
-  std::mutex readiness_mutex_;
+  std::mutex probing_mutex_;
+  std::mutex verdict_mutex_;
   std::optional<std::string> not_ready_;  // as it was last said; empty: it is ready
   std::atomic<bool> storage_fails_ = false;
   double warned_unix_s_ = 0;  // of what ends; of the thread that tidies up
@@ -428,6 +440,7 @@ class Server::Impl {
   std::optional<ListenAddress> monitoring_wanted_;
   std::optional<ListenAddress> http_wanted_;
   std::vector<std::string> http_names_;
+  std::vector<std::string> http_proxies_;
   Retention retention_;
   Sentinels sentinels_;
   const std::chrono::duration<double> tending_pause_;

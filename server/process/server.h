@@ -51,6 +51,8 @@ struct ServerOptions {
   std::optional<ListenAddress> http;        ///< Where api.h answers; absent: nowhere.
   /// Names under which this host is reached by HTTP, besides those that it knows of.
   std::vector<std::string> http_names = {};
+  /// Addresses from which proxies bring many callers of HTTP.
+  std::vector<std::string> http_proxies = {};
   /// The issuer that vouches for people, with Protection::certificates; absent: none does.
   std::optional<PeopleOptions> people = std::nullopt;
   CoordinatorOptions coordinator;

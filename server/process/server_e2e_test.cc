@@ -5,12 +5,13 @@
 #include <map>
 #include <sstream>
 #include <sys/socket.h>
-#include <sys/time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <grpcpp/generic/generic_stub.h>
 
 #include "base/exit_codes.h"
+#include "server/testing/deaf_peer.h"
 #include "server/testing/server_process.h"
 #include "stripline/v1/common.pb.h"
 
@@ -45,46 +46,26 @@ TEST_F(ServerE2eTest, StopsOnSigterm) {
   EXPECT_EQ(server->exit_code(), kExitOk);
 }
 
-// A frame of HTTP/2.
-std::string frame(char type, char flags, uint32_t stream, const std::string& content) {
-  const auto size = static_cast<uint32_t>(content.size());
-  std::string text;
-  for (const int shift : {16, 8, 0}) text += static_cast<char>((size >> shift) & 0xff);
-  text += type;
-  text += flags;
-  for (const int shift : {24, 16, 8, 0}) text += static_cast<char>((stream >> shift) & 0xff);
-  return text + content;
-}
-
-// A peer that asks for more than the sockets between hold, and reads none of it: what cannot be
-// written does not keep the server.
+// What cannot be written to a peer that reads nothing does not keep the server.
 TEST_F(ServerE2eTest, StopsThoughAPeerReadsNothing) {
   const auto server = serve("127.0.0.1:0");
-  const auto connection = connect_raw();
-  const timeval patience{.tv_sec = 1, .tv_usec = 0};
-  ASSERT_EQ(::setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience), 0);
-  constexpr char kHeaders = 1;
-  constexpr char kSettings = 4;
-  constexpr char kEndOfStreamAndHeaders = 0x5;
-  const auto field = [](const std::string& name, const std::string& value) {
-    return name + static_cast<char>(value.size()) + value;
-  };
-  // POST, http, and literals without an index: :path, :authority, content-type, and te, which has
-  // no place in the static table.
-  const std::string headers = "\x83\x86" + field("\x04", "/no.such.Service/Call") +
-                              field("\x01", "a") + field("\x0f\x10", "application/grpc") +
-                              std::string(1, '\0') + field("\x02te", "trailers");
-  std::string text = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(kSettings, 0, 0, "");
-  bool taken = true;
-  for (uint32_t stream = 1; taken && stream < 2'000'000; stream += 2) {
-    text += frame(kHeaders, kEndOfStreamAndHeaders, stream, headers);
-    if (text.size() < size_t{64} << 10) continue;
-    const ssize_t sent = ::send(connection.get(), text.data(), text.size(), MSG_NOSIGNAL);
-    taken = sent == static_cast<ssize_t>(text.size());
-    text.clear();
-  }
+  const UniqueFd deaf = connect_deaf_peer(parse_listen_address(address_)->port);
+  ASSERT_TRUE(deaf);
   const AutoAgent agent(address_, "a");
   EXPECT_TRUE(connected({"a"})) << "others are served";
+  server->signal(SIGTERM);
+  EXPECT_EQ(server->exit_code(), kExitOk);
+}
+
+TEST_F(ServerE2eTest, StopsThoughItsLogIsAFullPipe) {
+  const std::filesystem::path pipe = folder_.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const UniqueFd full(::open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  ASSERT_TRUE(full);
+  const auto server =
+      serve("127.0.0.1:0", "exec \"$0\" \"$@\" 2>" + pipe.string(), {"--drain-time", "1"});
+  while (::write(full.get(), "x", 1) == 1) {
+  }
   server->signal(SIGTERM);
   EXPECT_EQ(server->exit_code(), kExitOk);
 }

@@ -88,6 +88,7 @@ class Standby::Impl {
     if (options.http) {
       http::WebServerOptions web{options.http->host, options.http->port};
       web.names = names;
+      web.proxies = options.http_proxies;
       if (authority) {
         web.certificate_file = authority->server_certificate_file();
         web.key_file = authority->server_key_file();

@@ -5,6 +5,8 @@
 #include <ctime>
 #include <utility>
 
+#include "base/address_key.h"
+
 namespace stripline::server {
 namespace {
 
@@ -18,7 +20,7 @@ double thread_seconds() {
 
 std::string payer_of(const Caller& caller, const std::string& address) {
   const bool is_known = caller.is_agent || !caller.token_sha256.empty();
-  return is_known ? caller.name : caller.name + " at " + address;
+  return is_known ? caller.name : caller.name + " at " + address_key(address);
 }
 
 std::optional<Problem> CallLimits::refusal(const std::string& payer) {

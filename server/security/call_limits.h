@@ -16,6 +16,8 @@ namespace stripline::server {
 
 /// What a call is charged at least, in seconds: what gRPC and HTTP do for it is not measured.
 inline constexpr double kCallCost_s = 0.002;
+/// The same for one that answers a single record, by gRPC: clients ask for it again and again.
+inline constexpr double kReadCost_s = 0.0002;
 /// The same for one that answers a table of decisions, or a page of what runs tell.
 inline constexpr double kTableCost_s = 0.05;
 /// The same for one that plans a campaign.
@@ -24,7 +26,7 @@ inline constexpr double kPlanCost_s = 0.02;
 inline constexpr double kCompareCost_s = 0.1;
 
 /// The caller whose allowance a call takes from: a person or a node, by name; those who have shown
-/// nothing, or need not, are known by their address, without its port.
+/// nothing, or need not, are known by their address, without its port; of IPv6, by its network.
 std::string payer_of(const Caller& caller, const std::string& address);
 
 /// Thread-safe.

@@ -63,5 +63,11 @@ TEST(PayerOf, PeopleAndNodesHaveNames) {
   EXPECT_EQ(payer_of(open, "192.0.2.1"), "users/anonymous at 192.0.2.1");
 }
 
+// A stranger may have all addresses of his network, and one allowance.
+TEST(PayerOf, StrangersAreKnownByTheirNetwork) {
+  EXPECT_EQ(payer_of({}, "2001:db8:1:2:3:4:5:6"), payer_of({}, "2001:db8:1:2::1"));
+  EXPECT_NE(payer_of({}, "2001:db8:1:3::1"), payer_of({}, "2001:db8:1:2::1"));
+}
+
 }  // namespace
 }  // namespace stripline::server

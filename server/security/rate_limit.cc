@@ -27,6 +27,10 @@ bool Allowance::try_take(double amount, double now_s) {
   return true;
 }
 
+bool Allowance::has(double amount, double now_s) const {
+  return std::min(rate_.burst, left_ + rate_.per_s * std::max(0.0, now_s - at_s_)) >= amount;
+}
+
 bool Allowance::full(double now_s) const {
   return left_ + rate_.per_s * (now_s - at_s_) >= rate_.burst;
 }
@@ -55,6 +59,10 @@ double PeerAllowances::take(const std::string& peer, double amount, double now_s
 double PeerAllowances::wait_s(const std::string& peer, double now_s) const {
   const auto known = peers_.find(peer);
   return known == peers_.end() ? 0 : known->second.wait_s(now_s);
+}
+
+bool CappedAllowances::try_take(const std::string& what, double now_s) {
+  return all_.has(1, now_s) && each_.try_take(what, 1, now_s) && all_.try_take(1, now_s);
 }
 
 }  // namespace stripline::server

@@ -24,6 +24,9 @@ class Allowance {
   /// As take(), but takes nothing that is not there. False if it is not.
   bool try_take(double amount, double now_s);
 
+  /// True if try_take() would take it now.
+  bool has(double amount, double now_s) const;
+
   /// How long until something is there to be taken; 0: something is.
   double wait_s(double now_s) const;
 
@@ -56,6 +59,21 @@ class PeerAllowances {
   Rate rate_;
   std::map<std::string, Allowance> peers_;
   double swept_s_ = 0;
+};
+
+/// What may happen at one rate each, and at another all together. Of what may not happen nothing is
+/// remembered, and it takes nothing from the rest: whoever repeats himself, or thinks of ever new
+/// things, fills no memory. Not thread-safe.
+class CappedAllowances {
+ public:
+  CappedAllowances(const Rate& each, const Rate& all) : each_(each), all_(all) {}
+
+  bool try_take(const std::string& what, double now_s);
+  size_t size() const { return each_.size(); }
+
+ private:
+  PeerAllowances each_;
+  Allowance all_;
 };
 
 }  // namespace stripline::server

@@ -1,5 +1,7 @@
 #include "server/security/rate_limit.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace stripline::server {
@@ -9,6 +11,8 @@ TEST(Allowance, RefillsUpToItsBurst) {
   Allowance allowance({.per_s = 8, .burst = 5});
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(allowance.try_take(1, 100)) << i;
   EXPECT_FALSE(allowance.try_take(1, 100));
+  EXPECT_FALSE(allowance.has(1, 100));
+  EXPECT_TRUE(allowance.has(1, 100.125));
   EXPECT_FALSE(allowance.full(100.125));
   EXPECT_TRUE(allowance.try_take(1, 100.125));
   EXPECT_FALSE(allowance.try_take(1, 100.125));
@@ -43,6 +47,18 @@ TEST(PeerAllowances, EachPeerHasItsOwn) {
   // Peers that have kept quiet are forgotten.
   EXPECT_TRUE(allowances.try_take("c", 1, 100));
   EXPECT_EQ(allowances.size(), 1U);
+}
+
+TEST(CappedAllowances, WhatIsNotAllowedTakesNothingAndIsForgotten) {
+  CappedAllowances allowances({.per_s = 1, .burst = 1}, {.per_s = 1, .burst = 3});
+  EXPECT_TRUE(allowances.try_take("a", 1));
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(allowances.try_take("a", 1)) << i;
+  EXPECT_TRUE(allowances.try_take("b", 1));
+  EXPECT_TRUE(allowances.try_take("c", 1));
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(allowances.try_take(std::to_string(i), 1)) << i;
+  EXPECT_EQ(allowances.size(), 3U);
+  EXPECT_TRUE(allowances.try_take("a", 2));
+  EXPECT_FALSE(allowances.try_take("b", 2));
 }
 
 }  // namespace

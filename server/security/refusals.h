@@ -4,6 +4,7 @@
 // Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <mutex>
 #include <string>
 
@@ -25,11 +26,14 @@ class Refusals {
   std::string line_at(const std::string& call, const std::string& peer, const std::string& why,
                       double now_s);
 
+  /// The number of lines that are remembered, so that they are not logged again: bounded, whatever
+  /// is refused.
+  size_t remembered();
+
  private:
   Meters& meters_;
   std::mutex mutex_;
-  PeerAllowances lines_{Rate{1.0 / 60, 1}};  // by their text
-  Allowance all_{Rate{1, 60}};
+  CappedAllowances lines_{{.per_s = 1.0 / 60, .burst = 1}, {.per_s = 1, .burst = 60}};
 };
 
 }  // namespace stripline::server

@@ -38,5 +38,19 @@ TEST(Refusals, StrangersCannotFillTheLog) {
             std::string::npos);
 }
 
+TEST(Refusals, StrangersCannotFillTheMemory) {
+  Meters meters;
+  Refusals refusals(meters);
+  double now_s = 100;
+  for (int i = 0; i < 1'000'000; ++i) {
+    refusals.line_at("/" + std::to_string(i), "192.0.2.1", "no", now_s);
+    now_s += 1e-4;
+  }
+  EXPECT_LE(refusals.remembered(), 300U);
+  // Lines that are suppressed take nothing from those of others.
+  for (int i = 0; i < 1000; ++i) refusals.line_at("/again", "", "no", now_s + 60);
+  EXPECT_FALSE(refusals.line_at("/other", "", "no", now_s + 60).empty());
+}
+
 }  // namespace
 }  // namespace stripline::server

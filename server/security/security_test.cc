@@ -1,6 +1,7 @@
 // Access, by real connections: every method times every kind of caller; certificates and
 // tokens that end; the audit trail.
 #include <functional>
+#include <mutex>
 #include <set>
 
 #include <google/protobuf/descriptor.h>
@@ -8,6 +9,8 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
 
 #include "base/pki/certificate.h"
 #include "base/pki/dev_token.h"
@@ -38,6 +41,39 @@ struct Client {
   std::string bearer;
   std::string certificate_pem;
   std::string key_pem;
+};
+
+// What the program logs while this exists.
+class Logged {
+ public:
+  Logged() : before_(spdlog::default_logger()) {
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", lines_));
+  }
+  Logged(const Logged&) = delete;
+  Logged& operator=(const Logged&) = delete;
+  ~Logged() { spdlog::set_default_logger(before_); }
+
+  bool has(const std::string& line) const { return lines_->has(line); }
+
+ private:
+  class Lines final : public spdlog::sinks::base_sink<std::mutex> {
+   public:
+    bool has(const std::string& line) {
+      const std::lock_guard lock(mutex_);
+      return lines_.contains(line);
+    }
+
+   private:
+    void sink_it_(const spdlog::details::log_msg& message) override {
+      lines_.emplace(message.payload.data(), message.payload.size());
+    }
+    void flush_() override {}
+
+    std::set<std::string> lines_;
+  };
+
+  const std::shared_ptr<spdlog::logger> before_;
+  const std::shared_ptr<Lines> lines_ = std::make_shared<Lines>();
 };
 
 class SecurityTest : public testing::Test {
@@ -155,6 +191,20 @@ class SecurityTest : public testing::Test {
             *pki::PrivateKey::from_pem(*pki::read_secret(folder_ / "tls" / "authority.key"))};
   }
 
+  // A campaign that he creates, for nodes that are connected.
+  v1::Campaign campaign_of(const Client& client) {
+    const auto stub = v1::Campaigns::NewStub(channel(client));
+    v1::CreateCampaignRequest request;
+    request.mutable_spec()->set_fabric("tcp");
+    request.mutable_spec()->add_experiments("kernel.loop");
+    v1::Campaign campaign;
+    grpc::ClientContext context;
+    show(client, context);
+    const grpc::Status created = stub->CreateCampaign(&context, request, &campaign);
+    EXPECT_TRUE(created.ok()) << created.error_message();
+    return campaign;
+  }
+
   grpc::Status revoke_node(const std::string& node) {
     const auto stub = v1::Admin::NewStub(channel(admin_));
     grpc::ClientContext context;
@@ -189,6 +239,7 @@ class SecurityTest : public testing::Test {
     return lines;
   }
 
+  Logged log_;  // outlives the server
   TempFolder folder_;
   std::unique_ptr<Server> server_;
   std::string authority_pem_;
@@ -313,6 +364,44 @@ TEST_F(SecurityTest, EveryMethodLetsInWhomItSays) {
   }
 }
 
+TEST_F(SecurityTest, TheLogSaysFromWhereRefusedCallsCome) {
+  const auto refused = [this](const Client& client, const std::string& method) {
+    (void)call(channel(client), client, "/stripline.v1." + method);
+  };
+  const Client viewer = user(v1::VIEWER, "v");
+  refused(viewer, "Campaigns/CancelCampaign");
+  refused(viewer, "Campaigns/ImportResults");
+  refused({}, "Campaigns/WatchCampaign");
+  refused({}, "Agents/Session");
+  const std::string prefix = "refused /stripline.v1.";
+  const std::string from = " from 127.0.0.1: ";
+  const std::string is_viewer = from + "users/v has the role viewer; this needs ";
+  EXPECT_TRUE(log_.has(prefix + "Campaigns/CancelCampaign" + is_viewer + "operator"));
+  EXPECT_TRUE(log_.has(prefix + "Campaigns/ImportResults" + is_viewer + "publisher"));
+  EXPECT_TRUE(log_.has(prefix + "Campaigns/WatchCampaign" + from +
+                       "a token is needed here; 'stripline login' takes one"));
+  EXPECT_TRUE(log_.has(prefix + "Agents/Session" + from +
+                       "agents show a certificate here; enrol the node with 'stripline-agent "
+                       "--enroll'"));
+}
+
+// What comes too often is refused before it is read.
+TEST_F(SecurityTest, ManyRefusedCallsDoNotKeepOthersOutOfTheLog) {
+  const auto connection = channel({});
+  constexpr int kCalls = 500;
+  for (int i = 0; i < kCalls; ++i) {
+    ASSERT_EQ(call(connection, {}, "/stripline.v1.Campaigns/CreateCampaign"),
+              StatusCode::UNAUTHENTICATED)
+        << i;
+  }
+  const Client viewer = user(v1::VIEWER, "v");
+  EXPECT_EQ(call(channel(viewer), viewer, "/stripline.v1.Campaigns/CreateCampaign"),
+            StatusCode::PERMISSION_DENIED);
+  EXPECT_TRUE(
+      log_.has("refused /stripline.v1.Campaigns/CreateCampaign from 127.0.0.1: users/v has the "
+               "role viewer; this needs operator"));
+}
+
 TEST_F(SecurityTest, AnEnrolmentTokenWorksOnceAndForItsNode) {
   Client client;
   const std::string token = create_token(v1::AGENT, "a").text();
@@ -334,16 +423,7 @@ TEST_F(SecurityTest, AStreamEndsWithItsToken) {
   ASSERT_TRUE(agent_a.receive(v1::ServerMessage::kHelloAck));
   ASSERT_TRUE(agent_b.receive(v1::ServerMessage::kHelloAck));
   const auto stub = v1::Campaigns::NewStub(channel(admin_));
-  v1::CreateCampaignRequest request;
-  request.mutable_spec()->set_fabric("tcp");
-  request.mutable_spec()->add_experiments("kernel.loop");
-  v1::Campaign campaign;
-  {
-    grpc::ClientContext context;
-    show(admin_, context);
-    const grpc::Status created = stub->CreateCampaign(&context, request, &campaign);
-    ASSERT_TRUE(created.ok()) << created.error_message();
-  }
+  const v1::Campaign campaign = campaign_of(admin_);
   const auto follow = [&](const v1::CreateTokenResponse& token, const std::function<void()>& then) {
     grpc::ClientContext context;
     show({parse(token.text()).secret, "", ""}, context);
@@ -361,6 +441,60 @@ TEST_F(SecurityTest, AStreamEndsWithItsToken) {
   EXPECT_EQ(follow(token, [&] { revoke_token(token.token().name()); }),
             StatusCode::UNAUTHENTICATED);
   EXPECT_EQ(follow(create_token(v1::VIEWER, "w", 2), [] {}), StatusCode::UNAUTHENTICATED);
+}
+
+TEST_F(SecurityTest, AnOperatorChangesOwnCampaignsOnly) {
+  const Client a = enrolled("a");
+  const Client b = enrolled("b");
+  AgentClient agent_a(channel(a), test_hello("a"));
+  AgentClient agent_b(channel(b), test_hello("b"));
+  ASSERT_TRUE(agent_a.receive(v1::ServerMessage::kHelloAck));
+  ASSERT_TRUE(agent_b.receive(v1::ServerMessage::kHelloAck));
+  const Client alice = user(v1::OPERATOR, "alice");
+  const std::string name = campaign_of(alice).name();
+  using Stub = v1::Campaigns::Stub;
+  // As this caller; the response does not matter.
+  const auto ask = [&](const Client& client, auto method, auto request, auto response) {
+    const auto stub = v1::Campaigns::NewStub(channel(client));
+    grpc::ClientContext context;
+    show(client, context);
+    request.set_name(name);
+    return ((*stub).*method)(&context, request, &response);
+  };
+  const auto pause = [&](const Client& client) {
+    return ask(client, &Stub::PauseCampaign, v1::PauseCampaignRequest(), v1::Campaign());
+  };
+  const auto reason = [](const grpc::Status& status) { return rpc_error_from(status).reason; };
+
+  const Client bob = user(v1::OPERATOR, "bob");
+  const grpc::Status refused = pause(bob);
+  EXPECT_EQ(refused.error_code(), StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(reason(refused), "NOT_OWNER");
+  EXPECT_EQ(refused.error_message(),
+            name +
+                " belongs to users/alice, and users/bob has the role operator, which may change "
+                "only its own campaigns; users/alice, a publisher or an administrator may pause "
+                "it");
+  const v1::Campaign campaign;
+  EXPECT_EQ(reason(ask(bob, &Stub::CancelCampaign, v1::CancelCampaignRequest(), campaign)),
+            "NOT_OWNER");
+  EXPECT_EQ(reason(ask(bob, &Stub::ResumeCampaign, v1::ResumeCampaignRequest(), campaign)),
+            "NOT_OWNER");
+  EXPECT_EQ(reason(ask(bob, &Stub::RetryCampaign, v1::RetryCampaignRequest(), campaign)),
+            "NOT_OWNER");
+  EXPECT_EQ(reason(ask(bob, &Stub::LabelCampaign, v1::LabelCampaignRequest(), campaign)),
+            "NOT_OWNER");
+  EXPECT_EQ(reason(ask(bob, &Stub::DeleteCampaign, v1::DeleteCampaignRequest(),
+                       v1::DeleteCampaignResponse())),
+            "NOT_OWNER");
+  EXPECT_TRUE(pause(alice).ok());
+  EXPECT_TRUE(
+      ask(user(v1::PUBLISHER, "p"), &Stub::ResumeCampaign, v1::ResumeCampaignRequest(), campaign)
+          .ok());
+  EXPECT_TRUE(ask(admin_, &Stub::CancelCampaign, v1::CancelCampaignRequest(), campaign).ok());
+  EXPECT_TRUE(
+      ask(alice, &Stub::DeleteCampaign, v1::DeleteCampaignRequest(), v1::DeleteCampaignResponse())
+          .ok());
 }
 
 TEST_F(SecurityTest, ANodeSpeaksForItselfOnly) {

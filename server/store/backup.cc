@@ -22,7 +22,8 @@ std::string sql_text(const std::string& text) {
 
 Status copy_to(const std::filesystem::path& database, const std::filesystem::path& target) {
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase source, SqliteDatabase::open(database.string()));
-  STRIPLINE_RETURN_IF_ERROR(check_table_version(source, "'" + database.string() + "'"));
+  // Tables of an older server are brought up to date where one begins with them.
+  STRIPLINE_RETURN_IF_ERROR(table_version(source, "'" + database.string() + "'"));
   // Reads one snapshot: what a server commits meanwhile does not disturb it.
   STRIPLINE_RETURN_IF_ERROR(source.execute("VACUUM INTO " + sql_text(target.string())));
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase copy, SqliteDatabase::open(target.string()));

@@ -276,12 +276,4 @@ double quiet_patience_s(const CampaignSpec& spec) {
   return spec.when_busy == WhenBusy::refuse ? std::min(share_s, kPatienceToRefuseS) : share_s;
 }
 
-std::string left_out_text(const CampaignSpec& spec) {
-  std::string text;
-  for (const auto& [experiment, why] : spec.left_out) {
-    text += "; without " + experiment + ", which was left out after " + why;
-  }
-  return text;
-}
-
 }  // namespace stripline::server

@@ -42,7 +42,4 @@ std::string budget_text(const CampaignSpec& spec, double running_s);
 /// For how long it waits for hosts to become quiet, in all: until it measures, or is refused.
 double quiet_patience_s(const CampaignSpec& spec);
 
-/// "; without X, which was left out after ..." for each experiment that is; else empty.
-std::string left_out_text(const CampaignSpec& spec);
-
 }  // namespace stripline::server

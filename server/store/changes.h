@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "optimizer/experiment/experiment.h"
+#include "server/store/attempt_records.h"
 #include "server/store/operation_records.h"
 #include "server/store/records.h"
 #include "server/store/security_records.h"
@@ -25,6 +27,7 @@ struct CampaignPoints {
 struct PointUpdate {
   int64_t campaign = 0;
   PointRecord now;
+  std::vector<double> medians = {};  ///< One of each run that gave samples, in order.
 };
 
 /// The plan of a run: experiment::Assignment in its JSON form, with fence 0.
@@ -41,6 +44,17 @@ struct RunAttempt {
   /// By node, its agent's; none for attempts of before there were.
   std::map<std::string, std::string> instances = {};
   std::vector<std::string> addresses = {};  ///< Addresses of the ranks, once all have joined.
+  /// nullopt: it was imported, or was stored before there were times of attempts.
+  std::optional<double> started_unix_s = std::nullopt;
+};
+
+/// An attempt is over.
+struct AttemptEnd {
+  RunKey run;
+  uint64_t fence = 0;
+  double time_unix_s = 0;
+  AttemptOutcome outcome = AttemptOutcome::finished;
+  std::string reason;  ///< Why it did not finish.
 };
 
 /// What a node was when it took part in an attempt: stored once its part has ended well. Never
@@ -79,6 +93,7 @@ struct Changes {
   std::vector<CampaignPoints> points;
   std::vector<PointUpdate> point_updates;
   std::vector<RunAttempt> attempts;
+  std::vector<AttemptEnd> attempt_ends;
   std::vector<AttemptFacts> facts;
   std::vector<RunKey> orphaned;  ///< All batches stored so far for these runs become orphans.
   std::vector<BatchRecord> batches;

@@ -77,6 +77,7 @@ Status back_up_postgres(const std::string& url, const std::filesystem::path& tar
   STRIPLINE_ASSIGN_OR_RETURN(const auto connection, PostgresConnection::open(url));
   STRIPLINE_ASSIGN_OR_RETURN(const bool present, has_postgres_tables(*connection));
   if (!present) return Error(ErrorCode::not_found, "no server has used this database yet");
+  STRIPLINE_RETURN_IF_ERROR(check_table_version(*connection, std::string(kThisDatabase)));
   return make_copy(target, [&](const auto& part) -> Status {
     STRIPLINE_RETURN_IF_ERROR(copy_to_file(*connection, part));
     if (keys_of.empty()) return {};

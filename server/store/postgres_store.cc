@@ -6,11 +6,13 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "server/clock.h"
 #include "server/store/postgres.h"
 #include "server/store/postgres_lease.h"
 #include "server/store/postgres_schema.h"
+#include "server/store/readers.h"
 #include "server/store/schema.h"
 #include "server/store/sql_changes.h"
 #include "server/store/sql_retention.h"
@@ -35,7 +37,7 @@ constexpr const char* kUsedBytes =
     "SELECT (SELECT coalesce(sum(octet_length(data)), 0) FROM payloads)"
     " + (SELECT coalesce(sum(octet_length(view) + octet_length(message)), 0) FROM events)"
     " + (SELECT coalesce(sum(octet_length(experiment) + octet_length(variant)"
-    "    + octet_length(params)), 0) FROM points)"
+    "    + octet_length(params) + coalesce(octet_length(medians), 0)), 0) FROM points)"
     " + (SELECT coalesce(sum(octet_length(assignment)), 0) FROM plans)"
     " + (SELECT coalesce(sum(octet_length(content)), 0) FROM model_versions)";
 
@@ -78,14 +80,21 @@ class Reconnecting {
   double next_s_ = 0;
 };
 
+// Each is made when it is first used.
+std::vector<std::unique_ptr<Reconnecting>> connections_for_reads(const std::string& url) {
+  std::vector<std::unique_ptr<Reconnecting>> connections;
+  for (size_t i = 0; i < kReaders; ++i) connections.push_back(std::make_unique<Reconnecting>(url));
+  return connections;
+}
+
 class PostgresStore final : public SqlStore {
  public:
-  PostgresStore(std::string url, std::unique_ptr<PostgresLease> lease, std::string installation_id,
-                uint64_t fence_base)
+  PostgresStore(const std::string& url, std::unique_ptr<PostgresLease> lease,
+                std::string installation_id, uint64_t fence_base)
       : installation_id_(std::move(installation_id)),
         fence_base_(fence_base),
         writer_(url),
-        reader_(std::move(url)),
+        readers_(connections_for_reads(url)),
         lease_(std::move(lease)) {
     lease_->keep([this](const Error& why) { lose(why); });
   }
@@ -117,8 +126,7 @@ class PostgresStore final : public SqlStore {
   int64_t step_ = 0;
   bool in_doubt_ = false;  // whether the last step was stored, which no caller knows
   Reconnecting writer_;
-  std::mutex reader_mutex_;
-  Reconnecting reader_;
+  Readers<Reconnecting> readers_;
   std::mutex size_mutex_;
   StoreSize size_;
   double sized_s_ = 0;  // 0: it must be summed up
@@ -266,12 +274,12 @@ Status PostgresStore::store_trial() {
 }
 
 Status PostgresStore::read(const Use& use) {
-  const std::lock_guard lock(reader_mutex_);
-  STRIPLINE_ASSIGN_OR_RETURN(PostgresConnection * connection, reader_.get());
+  const auto reader = readers_.take();
+  STRIPLINE_ASSIGN_OR_RETURN(PostgresConnection * connection, reader->get());
   Status first = use(*connection);
   if (first.ok() || !connection->broken()) return first;
   // It may have been lost long before.
-  STRIPLINE_ASSIGN_OR_RETURN(connection, reader_.get());
+  STRIPLINE_ASSIGN_OR_RETURN(connection, reader->get());
   return use(*connection);
 }
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/testing/assert_ok.h"
+#include "server/security/authority.h"
 #include "server/store/postgres_copy.h"
 #include "server/testing/postgres_server.h"
 #include "server/testing/store_fixture.h"
@@ -73,6 +74,24 @@ TEST_F(PostgresStoreTest, AStepWaitsForNoDatabaseAndTheNextIsStored) {
     EXPECT_FALSE(*store_->node("b"));
     EXPECT_TRUE(*store_->node("c"));
   });
+}
+
+TEST_F(PostgresStoreTest, AReadThatWaitsHoldsUpNoOther) {
+  apply({.campaigns = {campaign(1)}});
+  const auto locks = [](const std::string& which) {
+    return database().run("SELECT count(*) FROM pg_locks WHERE relation = 'events'::regclass AND " +
+                          which);
+  };
+  auto holds = std::async(std::launch::async, [] {
+    database().run("BEGIN; LOCK TABLE events IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(5); COMMIT");
+  });
+  ASSERT_TRUE(eventually([&] { return locks("granted").starts_with("1"); }, kPatience_s));
+  auto waits = std::async(std::launch::async, [&] { return store_->events(1, 0, 10).ok(); });
+  ASSERT_TRUE(eventually([&] { return locks("NOT granted").starts_with("1"); }, kPatience_s));
+  EXPECT_TRUE(*store_->campaign(1));
+  EXPECT_EQ(waits.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  EXPECT_TRUE(waits.get());
+  holds.get();
 }
 
 // The connection breaks while the step waits for a lock: it is not stored, and that is what the
@@ -198,7 +217,7 @@ TEST_F(PostgresStoreTest, MovesToAFileAndBack) {
          .runs = {active},
          .plans = {{{1, 1}, "{}"}},
          .points = {{1, {{"micro.latency", "put", {{"bytes", int64_t{8}}}}}}},
-         .attempts = {{{1, 1}, 1, "a"}},
+         .attempts = {{{1, 1}, 1, "a", {{"a", "i"}}, {}, 7.5}},
          .facts = {{{1, 1}, 1, "a", {{"cpu", "x"}}}},
          .batches = {batch({1, 1}, 1, 1)},
          .events = {{0, 1, 1, "event", "{}"}},
@@ -218,6 +237,8 @@ TEST_F(PostgresStoreTest, MovesToAFileAndBack) {
     ASSERT_EQ(store.points(1, {}, 0, 9)->size(), 1U);
     EXPECT_FALSE(store.points(1, {}, 0, 9)->front().estimate);
     EXPECT_EQ(store.attempt_facts({1, 1}, 1)->front().facts.at("cpu"), "x");
+    ASSERT_EQ(store.attempts_between(0, 9, 9)->size(), 1U);
+    EXPECT_FALSE(store.attempts_between(0, 9, 9)->front().ended_unix_s);
     EXPECT_EQ(*store.has_batch({1, 1}, 1, 1, batch({1, 1}, 1, 1).data), true);
     EXPECT_EQ(*store.contiguous_batches({1, 1}, 1), 1U);
     EXPECT_EQ(store.events(1, 0, 9)->front().message, "event");
@@ -249,6 +270,29 @@ TEST_F(PostgresStoreTest, MovesToAFileAndBack) {
   ASSERT_OK(restore_into_postgres(copy_again, database().url(), folder_.path()));
   reopen();
   expect_all(*store_, uint64_t{1} << 32);
+}
+
+TEST_F(PostgresStoreTest, CertificatesAndKeysAreInTheBackup) {
+  apply(node("a"));
+  const TempFolder data;
+  ASSERT_TRUE(Authority::create(data.path(), {"head"}, 2e9).ok());
+  const auto copy = folder_ / "copy.db";
+  ASSERT_OK(back_up_postgres(database().url(), copy, data.path()));
+  store_.reset();
+  database().run("DROP SCHEMA stripline CASCADE");
+  const TempFolder next;
+  ASSERT_OK_AND_ASSIGN(const bool restored,
+                       restore_into_postgres(copy, database().url(), next.path()));
+  EXPECT_TRUE(restored);
+  const auto before = Authority::open(data.path(), 2e9);
+  ASSERT_OK_AND_ASSIGN(const auto after, Authority::open(next.path(), 2e9));
+  EXPECT_EQ(after.sha256(), before->sha256());
+  reopen();
+  EXPECT_TRUE(*store_->node("a"));
+  EXPECT_EQ(database().run("SELECT count(*) FROM information_schema.tables"
+                           " WHERE table_name = 'backup_files'"),
+            "0\n")
+      << "the database does not hold them";
 }
 
 TEST_F(PostgresStoreTest, OnlyItsOwnTablesAreTouched) {

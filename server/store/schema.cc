@@ -338,9 +338,25 @@ CREATE TABLE lease (
 INSERT INTO lease VALUES (0, '', 'epoch');
 )sql";
 
+// What takes tables to version 2, to 3 and so on.
+constexpr std::array<std::string_view, 2> kMigrations = {
+    // Times of attempts. Those of before have none.
+    R"sql(
+ALTER TABLE attempts ADD COLUMN started {real};
+ALTER TABLE attempts ADD COLUMN ended {real};
+ALTER TABLE attempts ADD COLUMN outcome TEXT NOT NULL DEFAULT '';  -- once it has ended
+ALTER TABLE attempts ADD COLUMN reason TEXT NOT NULL DEFAULT '';
+CREATE INDEX attempts_by_time ON attempts (ended, started);
+CREATE INDEX audit_by_time ON audit (time);
+)sql",
+    // Medians of a point's runs, eight bytes each. Those of before are in the samples alone.
+    R"sql(
+ALTER TABLE points ADD COLUMN medians {bytes};
+)sql"};
+
 }  // namespace
 
-Migrations migrations() { return {}; }
+Migrations migrations() { return kMigrations; }
 
 std::string in_dialect(std::string_view text, SqlDialect dialect) {
   std::string result(text);

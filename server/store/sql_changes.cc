@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "optimizer/experiment/json.h"
 #include "server/store/compression.h"
+#include "server/store/point_records.h"
 #include "server/store/sql_feedback.h"
 #include "server/store/sql_operations.h"
 #include "server/store/version_json.h"
@@ -74,25 +75,37 @@ Status write_points(SqlDatabase& database, const std::vector<CampaignPoints>& ca
 
 Status write_point_updates(SqlDatabase& database, const std::vector<PointUpdate>& updates) {
   return write_all(database, updates, R"sql(
-      UPDATE points SET runs = ?, failed = ?, samples = ?, median = ?, low = ?, high = ?
+      UPDATE points SET runs = ?, failed = ?, samples = ?, median = ?, low = ?, high = ?,
+                        medians = ?
       WHERE campaign = ? AND place = ?)sql",
                    [](SqlStatement& s, const PointUpdate& update) {
                      const PointRecord& r = update.now;
                      const auto estimate = r.estimate.value_or(campaign::Estimate());
                      s.bind(r.runs, r.failed, r.samples,
                             r.estimate ? std::optional(estimate.median) : std::nullopt,
-                            estimate.low, estimate.high, update.campaign, r.place);
+                            estimate.low, estimate.high, SqlBlob{bytes_of_medians(update.medians)},
+                            update.campaign, r.place);
                    });
 }
 
 Status write_attempts(SqlDatabase& database, const std::vector<RunAttempt>& attempts) {
   return write_all(database, attempts, R"sql(
-      INSERT INTO attempts (campaign, run, fence, sampling_node, instances, addresses)
-      VALUES (?, ?, ?, ?, ?, ?)
+      INSERT INTO attempts (campaign, run, fence, sampling_node, instances, addresses, started)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (campaign, run, fence) DO UPDATE SET addresses = excluded.addresses)sql",
                    [](SqlStatement& s, const RunAttempt& a) {
                      s.bind(a.run.campaign, a.run.run, a.fence, a.sampling_node,
-                            dumped(Json(a.instances)), dumped(Json(a.addresses)));
+                            dumped(Json(a.instances)), dumped(Json(a.addresses)), a.started_unix_s);
+                   });
+}
+
+Status write_attempt_ends(SqlDatabase& database, const std::vector<AttemptEnd>& ends) {
+  return write_all(database, ends,
+                   "UPDATE attempts SET ended = ?, outcome = ?, reason = ?"
+                   " WHERE campaign = ? AND run = ? AND fence = ?",
+                   [](SqlStatement& s, const AttemptEnd& e) {
+                     s.bind(e.time_unix_s, to_string(e.outcome), e.reason, e.run.campaign,
+                            e.run.run, e.fence);
                    });
 }
 
@@ -320,6 +333,7 @@ Status write_changes(SqlDatabase& database, const Changes& changes) {
   STRIPLINE_RETURN_IF_ERROR(write_points(database, changes.points));
   STRIPLINE_RETURN_IF_ERROR(write_point_updates(database, changes.point_updates));
   STRIPLINE_RETURN_IF_ERROR(write_attempts(database, changes.attempts));
+  STRIPLINE_RETURN_IF_ERROR(write_attempt_ends(database, changes.attempt_ends));
   STRIPLINE_RETURN_IF_ERROR(write_facts(database, changes.facts));
   STRIPLINE_RETURN_IF_ERROR(write_all(
       database, changes.orphaned, "UPDATE batches SET orphan = 1 WHERE campaign = ? AND run = ?",

@@ -31,7 +31,9 @@ const std::string_view kBatchColumns =
     "SELECT id, campaign, run, fence, seq, orphan, received, samples,"
     " (SELECT data FROM payloads WHERE batch = id)";
 const std::string_view kAttemptColumns =
-    "SELECT campaign, run, fence, sampling_node, instances, addresses";
+    "SELECT campaign, run, fence, sampling_node, instances, addresses, started";
+const std::string_view kAttemptRecordColumns =
+    "SELECT campaign, run, fence, started, instances, ended, outcome, reason FROM attempts";
 const std::string_view kFactsColumns =
     "SELECT campaign, run, fence, node,"
     " (SELECT facts FROM fingerprints WHERE sha256 = fingerprint)";
@@ -164,6 +166,24 @@ Result<RunAttempt> read_attempt(SqlStatement& row) {
       r.instances, (stored<std::map<std::string, std::string>>(row.text(4), "stored instances")));
   STRIPLINE_ASSIGN_OR_RETURN(r.addresses,
                              stored<std::vector<std::string>>(row.text(5), "stored addresses"));
+  r.started_unix_s = row.optional_real(6);
+  return r;
+}
+
+Result<AttemptRecord> read_attempt_record(SqlStatement& row) {
+  AttemptRecord r;
+  row.read(r.run.campaign, r.run.run, r.fence, r.started_unix_s);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto instances, (stored<std::map<std::string, std::string>>(
+                                                       row.text(4), "stored instances")));
+  for (const auto& [node, instance] : instances) r.nodes.push_back(node);
+  r.ended_unix_s = row.optional_real(5);
+  if (!r.ended_unix_s) return r;
+  const auto outcome = attempt_outcome_from_string(row.text(6));
+  if (!outcome) {
+    return Error(ErrorCode::data_loss, "stored outcome '" + row.text(6) + "' is unknown");
+  }
+  r.outcome = *outcome;
+  r.reason = row.text(7);
   return r;
 }
 

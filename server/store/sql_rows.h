@@ -24,6 +24,8 @@ extern const std::string_view kBatchColumns;
 Result<BatchRecord> read_batch(SqlStatement& row);
 extern const std::string_view kAttemptColumns;
 Result<RunAttempt> read_attempt(SqlStatement& row);
+extern const std::string_view kAttemptRecordColumns;
+Result<AttemptRecord> read_attempt_record(SqlStatement& row);
 extern const std::string_view kFactsColumns;
 Result<AttemptFacts> read_facts(SqlStatement& row);
 extern const std::string_view kEventColumns;

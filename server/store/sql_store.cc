@@ -6,6 +6,7 @@
 
 #include "server/store/compression.h"
 #include "server/store/point_filter.h"
+#include "server/store/point_records.h"
 #include "server/store/sql_feedback.h"
 #include "server/store/sql_operations.h"
 #include "server/store/sql_retention.h"
@@ -232,6 +233,28 @@ Result<PointColumns> SqlStore::point_columns(int64_t campaign, const std::string
   return columns;
 }
 
+Result<std::optional<campaign::MedianTable>> SqlStore::point_medians(int64_t campaign) {
+  std::optional<campaign::MedianTable> table;
+  STRIPLINE_RETURN_IF_ERROR(read([&](SqlDatabase& database) -> Status {
+    table.emplace();
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto statement,
+        database.prepare("SELECT experiment, variant, params, runs - failed, medians FROM points"
+                         " WHERE campaign = ? ORDER BY place"));
+    statement->bind(campaign);
+    while (statement->step()) {
+      STRIPLINE_ASSIGN_OR_RETURN(const auto medians, medians_of_bytes(statement->blob(4)));
+      if (medians.size() != statement->unsigned_integer(3)) {
+        table.reset();
+        return {};
+      }
+      table->add(statement->text(0), statement->text(1), statement->text(2), medians);
+    }
+    return statement->status();
+  }));
+  return table;
+}
+
 Result<std::optional<std::string>> SqlStore::sampling_node(const RunKey& run, uint64_t fence) {
   return select_one(
       read_first_column<std::string>,
@@ -244,6 +267,17 @@ Result<std::optional<RunAttempt>> SqlStore::attempt(const RunKey& run, uint64_t 
       read_attempt,
       std::string(kAttemptColumns) + " FROM attempts WHERE campaign = ? AND run = ? AND fence = ?",
       run.campaign, run.run, fence);
+}
+
+// The rows of a deleted campaign go in sweeps.
+Result<std::vector<AttemptRecord>> SqlStore::attempts_between(double from_unix_s, double to_unix_s,
+                                                              size_t limit) {
+  return select(read_attempt_record,
+                std::string(kAttemptRecordColumns) +
+                    " WHERE started <= ?2 AND (ended >= ?1 OR ended IS NULL) AND NOT EXISTS"
+                    " (SELECT 1 FROM campaigns WHERE number = campaign AND state = 'DELETED')"
+                    " ORDER BY started DESC, campaign DESC, fence DESC LIMIT ?3",
+                from_unix_s, to_unix_s, limit);
 }
 
 Result<std::vector<AttemptFacts>> SqlStore::attempt_facts(const RunKey& run, uint64_t fence) {
@@ -418,6 +452,15 @@ Result<std::vector<NodeBound>> SqlStore::node_bounds() {
 Result<std::vector<AuditRecord>> SqlStore::audit(int64_t before, size_t limit) {
   return select(read_audit, std::string(kAuditColumns) + " WHERE id < ? ORDER BY id DESC LIMIT ?",
                 before == 0 ? kNoLimit : before, limit);
+}
+
+Result<std::vector<AuditRecord>> SqlStore::audit_of_nodes(double from_unix_s, double to_unix_s,
+                                                          size_t limit) {
+  return select(read_audit,
+                std::string(kAuditColumns) +
+                    " WHERE object LIKE 'nodes/%' AND time >= ? AND time <= ?"
+                    " ORDER BY time DESC, id DESC LIMIT ?",
+                from_unix_s, to_unix_s, limit);
 }
 
 }  // namespace stripline::server

@@ -34,8 +34,11 @@ class SqlStore : public Store {
                                           uint32_t from, size_t limit) override;
   Result<std::vector<ExperimentSummary>> point_summary(int64_t campaign) override;
   Result<PointColumns> point_columns(int64_t campaign, const std::string& experiment) override;
+  Result<std::optional<campaign::MedianTable>> point_medians(int64_t campaign) override;
   Result<std::optional<std::string>> sampling_node(const RunKey& run, uint64_t fence) override;
   Result<std::optional<RunAttempt>> attempt(const RunKey& run, uint64_t fence) override;
+  Result<std::vector<AttemptRecord>> attempts_between(double from_unix_s, double to_unix_s,
+                                                      size_t limit) override;
   Result<std::vector<AttemptFacts>> attempt_facts(const RunKey& run, uint64_t fence) override;
   Result<std::optional<bool>> has_batch(const RunKey& run, uint64_t fence, uint64_t seq,
                                         const std::string& data) override;
@@ -64,6 +67,8 @@ class SqlStore : public Store {
   Result<std::vector<TokenRecord>> tokens() override;
   Result<std::vector<NodeBound>> node_bounds() override;
   Result<std::vector<AuditRecord>> audit(int64_t before, size_t limit) override;
+  Result<std::vector<AuditRecord>> audit_of_nodes(double from_unix_s, double to_unix_s,
+                                                  size_t limit) override;
 
  protected:
   using Use = std::function<Status(SqlDatabase&)>;

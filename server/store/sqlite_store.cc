@@ -1,9 +1,8 @@
 #include "server/store/sqlite_store.h"
 
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -17,6 +16,8 @@
 
 #include "server/clock.h"
 #include "server/store/file_lock.h"
+#include "server/store/log_bound.h"
+#include "server/store/readers.h"
 #include "server/store/sql_changes.h"
 #include "server/store/sql_retention.h"
 #include "server/store/sql_security.h"
@@ -32,11 +33,6 @@ constexpr std::chrono::seconds kCheckpointEvery{1};
 // A log of this many pages (16 MiB) is larger than what is written between two checkpoints.
 constexpr int64_t kLargeLogPages = 4096;
 constexpr int64_t kLargeLogBytes = kLargeLogPages * 4096;
-// While somebody writes all the time, a log is never copied whole and so never begins again. One of
-// this size is copied and cut between two steps, for which they wait.
-constexpr uintmax_t kMostLogBytes = uintmax_t{64} << 20;
-// Readers at a time: one that takes long does not keep the others waiting.
-constexpr size_t kReaders = 4;
 
 Result<uint64_t> pragma(SqlDatabase& database, const std::string& name) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text, database.query_text("PRAGMA " + name));
@@ -79,18 +75,17 @@ class SqliteStore final : public SqlStore {
   // Connections: to write; to read, which wait for no write; and to copy what was written from the
   // log into the database. `path`: the database's.
   SqliteStore(const std::filesystem::path& path, FileLock lock, SqliteDatabase database,
-              std::vector<SqliteDatabase> readers, SqliteDatabase checkpointer,
+              std::vector<std::unique_ptr<SqliteDatabase>> readers, SqliteDatabase checkpointer,
               std::string installation_id, uint64_t fence_base)
       : lock_(std::move(lock)),
         file_(path),
         log_(path.string() + "-wal"),
         database_(std::move(database)),
+        readers_(std::move(readers)),
         checkpointer_(std::move(checkpointer)),
         installation_id_(std::move(installation_id)),
         fence_base_(fence_base),
-        checkpoints_([this](const std::stop_token& stop) { run_checkpoints(stop); }) {
-    for (size_t i = 0; i < kReaders; ++i) readers_[i].database.emplace(std::move(readers.at(i)));
-  }
+        checkpoints_([this](const std::stop_token& stop) { run_checkpoints(stop); }) {}
 
   Status apply(const Changes& changes) override;
   Status probe() override;
@@ -110,20 +105,15 @@ class SqliteStore final : public SqlStore {
   Status check_files() const;
   Status store_trial();
 
-  struct Reader {
-    std::mutex mutex;
-    std::optional<SqliteDatabase> database;
-  };
-
   FileLock lock_;
   const OpenFile file_;
   const OpenFile log_;
   std::mutex mutex_;
   SqliteDatabase database_;
-  std::array<Reader, kReaders> readers_;
-  std::atomic<size_t> next_reader_ = 0;
+  Readers<SqliteDatabase> readers_;
   std::mutex checkpointer_mutex_;
   SqliteDatabase checkpointer_;
+  LogBound log_bound_;
   int64_t told_pages_ = 0;  // pages of the log when it was last reported as large
   const std::string installation_id_;
   const uint64_t fence_base_;
@@ -183,15 +173,7 @@ Status SqliteStore::write(const Changes& changes) {
 }
 
 // By the first connection that is free, else by the next one.
-Status SqliteStore::read(const Use& use) {
-  for (Reader& reader : readers_) {
-    const std::unique_lock lock(reader.mutex, std::try_to_lock);
-    if (lock.owns_lock()) return use(*reader.database);
-  }
-  Reader& reader = readers_[next_reader_++ % kReaders];
-  const std::lock_guard lock(reader.mutex);
-  return use(*reader.database);
-}
+Status SqliteStore::read(const Use& use) { return use(*readers_.take()); }
 
 Result<bool> SqliteStore::sweep() {
   const std::lock_guard lock(mutex_);
@@ -265,14 +247,18 @@ void SqliteStore::checkpoint() {
       pages, copied);
 }
 
-// After a step, whose mutex is held: no one writes, and as soon as the readers have ended what they
-// are at, nothing keeps the log.
+// After a step, whose mutex is held: no one writes, and where no reader of ours is at work nothing
+// keeps the log but another program.
 void SqliteStore::bound_log() {
   std::error_code none;
   const auto bytes = std::filesystem::file_size(log_.path(), none);
-  if (none || bytes < kMostLogBytes) return;
-  std::array<std::unique_lock<std::mutex>, kReaders> readers;
-  for (size_t i = 0; i < kReaders; ++i) readers[i] = std::unique_lock(readers_[i].mutex);
+  if (none) return;
+  const LogBound::Cut cut = log_bound_.next(bytes, steady_seconds());
+  if (cut == LogBound::Cut::no) return;
+  const bool waits = cut == LogBound::Cut::when_unread;
+  const auto readers = waits ? readers_.take_all() : readers_.try_take_all();
+  if (readers.empty()) return;
+  // What a checkpoint copies meanwhile need not be copied here.
   const std::lock_guard lock(checkpointer_mutex_);
   // Fails while another program reads in it: checkpoint() says so.
   (void)checkpointer_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -352,11 +338,11 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& pa
   // checkpoint.
   STRIPLINE_RETURN_IF_ERROR(
       database.execute("PRAGMA journal_size_limit = " + std::to_string(kLargeLogBytes)));
-  std::vector<SqliteDatabase> readers;
+  std::vector<std::unique_ptr<SqliteDatabase>> readers;
   for (size_t i = 0; i < kReaders; ++i) {
     STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase reader, SqliteDatabase::open(path.string()));
     STRIPLINE_RETURN_IF_ERROR(reader.execute("PRAGMA query_only = ON"));
-    readers.push_back(std::move(reader));
+    readers.push_back(std::make_unique<SqliteDatabase>(std::move(reader)));
   }
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase checkpointer, SqliteDatabase::open(path.string()));
   // No reader or writer waits for a checkpoint, and it waits for none of them.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "optimizer/campaign/median_table.h"
 #include "server/store/changes.h"
 #include "server/store/point_columns.h"
 #include "server/store/storage_health.h"
@@ -102,10 +103,17 @@ class Store {
   virtual Result<std::vector<ExperimentSummary>> point_summary(int64_t campaign) = 0;
   /// The points of one experiment.
   virtual Result<PointColumns> point_columns(int64_t campaign, const std::string& experiment) = 0;
+  /// All points, in order of place, with the medians of their runs. Nullopt: runs have measured
+  /// some before medians were stored, so that only their samples tell.
+  virtual Result<std::optional<campaign::MedianTable>> point_medians(int64_t campaign) = 0;
 
   /// Where rank 0 of this attempt is or was; nullopt when the run was never given out so.
   virtual Result<std::optional<std::string>> sampling_node(const RunKey& run, uint64_t fence) = 0;
   virtual Result<std::optional<RunAttempt>> attempt(const RunKey& run, uint64_t fence) = 0;
+  /// Attempts that were in progress between these times, the last to start first. Those of imported
+  /// campaigns, and of servers that stored no times of attempts, are not among them.
+  virtual Result<std::vector<AttemptRecord>> attempts_between(double from_unix_s, double to_unix_s,
+                                                              size_t limit) = 0;
   /// By node that took part in it, in order of name; none for attempts of before there were.
   virtual Result<std::vector<AttemptFacts>> attempt_facts(const RunKey& run, uint64_t fence) = 0;
   /// Whether the stored batch of this name holds just this data; nullopt when none is stored.
@@ -160,6 +168,9 @@ class Store {
   virtual Result<std::vector<NodeBound>> node_bounds() = 0;
   /// Newest first, those with an id below `before` (0: all).
   virtual Result<std::vector<AuditRecord>> audit(int64_t before, size_t limit) = 0;
+  /// What was done to nodes between these times, the newest first.
+  virtual Result<std::vector<AuditRecord>> audit_of_nodes(double from_unix_s, double to_unix_s,
+                                                          size_t limit) = 0;
 
  protected:
   Observer observer_ = [](double /*seconds*/, bool /*stored*/) {};

@@ -2,6 +2,10 @@
 // closed and opened, because that is what a crash between two steps amounts to.
 #include <chrono>
 #include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "server/testing/any_store_test.h"
 
@@ -196,6 +200,58 @@ TEST_P(AnyStoreTest, AnAttemptRemembersItsAgentsAndThenWhereItsRanksAre) {
     ASSERT_EQ(store_->attempt_batches({1, 1}, 1)->size(), 2U);
     EXPECT_EQ(store_->attempt_batches({1, 1}, 1)->front().seq, 1U);
     EXPECT_TRUE(store_->attempt_batches({1, 1}, 2)->empty());
+  });
+}
+
+RunAttempt attempt_at(const RunKey& key, uint64_t fence, std::optional<double> started_unix_s,
+                      std::vector<std::string> addresses = {}) {
+  return {key, fence, "b", {{"b", "i2"}, {"a", "i1"}}, std::move(addresses), started_unix_s};
+}
+
+TEST_P(AnyStoreTest, AttemptsAreFoundByTime) {
+  apply({.campaigns = {campaign(1), campaign(2)},
+         .runs = {run(1, 1), run(2, 1)},
+         .attempts = {attempt_at({1, 1}, 1, 10), attempt_at({1, 1}, 2, 30),
+                      attempt_at({2, 1}, 1, 20), attempt_at({2, 1}, 2, std::nullopt)}});
+  apply({.attempts = {attempt_at({1, 1}, 2, std::nullopt, {"x", "y"})},
+         .attempt_ends = {{{1, 1}, 1, 20, AttemptOutcome::lost, "a rank died"},
+                          {{2, 1}, 1, 25, AttemptOutcome::finished, ""}}});
+  const std::vector<std::string> nodes = {"a", "b"};
+  const AttemptRecord lost{{1, 1}, 1, nodes, 10, 20, AttemptOutcome::lost, "a rank died"};
+  const AttemptRecord finished{{2, 1}, 1, nodes, 20, 25, AttemptOutcome::finished, ""};
+  const AttemptRecord active{{1, 1}, 2, nodes, 30, std::nullopt, AttemptOutcome::finished, ""};
+  using Records = std::vector<AttemptRecord>;
+  check([&] {
+    EXPECT_EQ(*store_->attempts_between(0, 100, 9), (Records{active, finished, lost}));
+    EXPECT_EQ(*store_->attempts_between(0, 100, 1), Records{active});
+    EXPECT_EQ(*store_->attempts_between(10, 10, 9), Records{lost});
+    EXPECT_EQ(*store_->attempts_between(21, 29, 9), Records{finished});
+    EXPECT_EQ(*store_->attempts_between(26, 40, 9), Records{active});
+    EXPECT_TRUE(store_->attempts_between(0, 9, 9)->empty());
+    EXPECT_EQ((*store_->attempt({1, 1}, 2))->started_unix_s, 30);
+  });
+  // Attempts are gone with their campaign, from the first moment on.
+  apply({.deleted_campaigns = {1}});
+  check([&] { EXPECT_EQ(*store_->attempts_between(0, 100, 9), Records{finished}); });
+  while (*store_->sweep()) {
+  }
+  EXPECT_FALSE(*store_->attempt({1, 1}, 1));
+}
+
+TEST_P(AnyStoreTest, TablesOfAnOlderServerAreBroughtUpToDate) {
+  apply({.campaigns = {campaign(1)},
+         .runs = {run(1, 1)},
+         .attempts = {attempt_at({1, 1}, 1, std::nullopt)}});
+  store_.reset();
+  sabotage(kToVersion1);
+  reopen();
+  EXPECT_EQ((*store_->attempt({1, 1}, 1))->sampling_node, "b");
+  // The beginning of an attempt that was in progress then is not known.
+  apply({.attempts = {attempt_at({1, 1}, 2, 7)},
+         .attempt_ends = {{{1, 1}, 1, 6, AttemptOutcome::lost, "a rank died"}}});
+  check([&] {
+    ASSERT_EQ(store_->attempts_between(0, 100, 9)->size(), 1U);
+    EXPECT_EQ(store_->attempts_between(0, 100, 9)->front().fence, 2U);
   });
 }
 
@@ -633,6 +689,19 @@ TEST_P(AnyStoreTest, TokensAndCertificatesAreKept) {
     EXPECT_EQ(store_->tokens()->front().uses, 4U);
     EXPECT_EQ(store_->node_bounds()->front().not_before_unix_s, 2);
     EXPECT_EQ(store_->node_bounds()->front().until_unix_s, 60);
+  });
+}
+
+TEST_P(AnyStoreTest, WhatWasDoneToNodesIsFoundByTime) {
+  apply({.audit = {{0, 10, "users/a", "cordon node", "nodes/a"},
+                   {0, 20, "users/a", "cancel campaign", "campaigns/c1"},
+                   {0, 30, "users/a", "uncordon node", "nodes/a"}}});
+  check([&] {
+    const auto both = *store_->audit_of_nodes(10, 30, 9);
+    ASSERT_EQ(both.size(), 2U);
+    EXPECT_EQ(both.front().action, "uncordon node");
+    EXPECT_EQ(store_->audit_of_nodes(10, 30, 1)->size(), 1U);
+    EXPECT_TRUE(store_->audit_of_nodes(11, 29, 9)->empty());
   });
 }
 

@@ -62,7 +62,8 @@ Json to_json(const ValidationRecord& validation) {
                {"worst_loss_share", judgement.worst_loss_share}};
   if (judgement.settings) {
     json["settings"] = {{"validated", judgement.settings->validated},
-                        {"probe_factor", judgement.settings->probe_factor}};
+                        {"probe_factor", judgement.settings->probe_factor},
+                        {"inconclusive", judgement.settings->inconclusive}};
   }
   return json;
 }
@@ -110,7 +111,9 @@ Result<ValidationRecord> validation_from_json(const Json& json) {
     add_decisions(json, validation.judgement);
     if (const auto settings = json.find("settings"); settings != json.end()) {
       validation.judgement.settings = {settings->at("validated").get<bool>(),
-                                       settings->at("probe_factor").get<double>()};
+                                       settings->at("probe_factor").get<double>(),
+                                       // Earlier servers did not count them.
+                                       settings->value("inconclusive", size_t{0})};
     }
   } catch (const Json::exception& error) {
     return Error(ErrorCode::data_loss, std::string("stored validation: ") + error.what());

@@ -164,6 +164,17 @@ std::vector<HttpAttack> http_attacks() {
          for (auto& caller : callers) caller->send("a");
          return callers;
        }},
+      {"refused calls by ever new paths",
+       [](const HttpDoor& door) {
+         RudeCallers callers;
+         callers.push_back(std::make_unique<RudeCaller>(door));
+         for (int i = 0; i < 30000; ++i) {
+           callers.back()->send("GET /api/v1/nodes/" + std::to_string(i) + std::string(900, 'a') +
+                                " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+           callers.back()->read_some();
+         }
+         return callers;
+       }},
       {"what is not HTTP",
        [](const HttpDoor& door) {
          std::string noise;

@@ -120,6 +120,27 @@ static void own_writes_are_read(void) {
   shmem_barrier_all();
 }
 
+/* The same of more words than are told apart, on all PEs, read between puts to others. */
+static void scattered_writes_are_read(void) {
+  enum { kApart = 7, kWords = 100 };
+  static long words[kMostPes][kApart * kWords];
+  for (long round = 1; round <= 5; ++round) {
+    for (int i = 0; i < kWords; ++i) {
+      for (int pe = 0; pe < pes; ++pe) {
+        if (i % 2 == 0) {
+          shmem_p(ctx, &words[me][kApart * i], round * i, pe);
+        } else {
+          shmem_atomic_set(ctx, &words[me][kApart * i], round * i, pe);
+        }
+        CHECK_EQUAL(shmem_g(ctx, &words[me][kApart * i + 1], pe), 0);
+      }
+      if (i % 40 != 39) continue;
+      for (int k = 0; k <= i; ++k) CHECK_EQUAL(shmem_g(ctx, &words[me][kApart * k], (me + k) % pes), round * k);
+    }
+  }
+  shmem_barrier_all();
+}
+
 /* A PE that waits has sent what it has called, and serves others. */
 static void waiting_makes_progress(void) {
   static long arrived, looked;
@@ -155,6 +176,39 @@ static void polling(void) {
     while (seen < 2 * round) seen = shmem_g(ctx, &flags[0][2], home) + shmem_g(ctx, &flags[1][2], home);
     shmem_barrier_all();
   }
+}
+
+/* The same where the flag is on any PE: loads may reach it, while what has been read before is elsewhere. */
+static void polling_elsewhere(void) {
+  static long words[20], many[20], flag, spare;
+  static uint64_t go;
+  static const long one = 1;
+  const int home = pes / 2, writer = pes - 1;
+  if (pes == 1) return;
+  for (long round = 1; round <= 5L * pes; ++round) {
+    const int where = (int)(round % pes);
+    shmem_barrier_all();
+    if (me == 0) {
+      for (int i = 0; i < 40; ++i) CHECK(shmem_g(ctx, &words[i % 8], home) < round);
+      shmem_get(ctx, many, words, 20, home);
+      CHECK(many[5] < round);
+      CHECK(shmem_g(ctx, &flag, where) < round);
+      shmem_put_signal(ctx, &spare, &one, 1, &go, (uint64_t)round, SHMEM_SIGNAL_SET, writer);
+      while (shmem_g(ctx, &flag, where) < round) {
+      }
+      CHECK_EQUAL(shmem_g(ctx, &words[5], home), round);
+      shmem_get(ctx, many, words, 20, home);
+      CHECK_EQUAL(many[5], round);
+    }
+    if (me == writer) {
+      shmem_signal_wait_until(&go, SHMEM_CMP_GE, (uint64_t)round);
+      shmem_p(ctx, &words[5], round, home);
+      shmem_ctx_quiet(ctx);
+      shmem_p(ctx, &flag, round, where);
+      shmem_ctx_quiet(ctx);
+    }
+  }
+  shmem_barrier_all();
 }
 
 /* Who learns by a wait, a test, an atomic operation or a quiet reads nothing that is older. */
@@ -260,9 +314,13 @@ int main(int argc, char **argv) {
   index_gather();
   const char *const alone = getenv("STRIPLINE_COALESCE");
   /* Without, the standard promises that of quiet only. */
-  if (by_option || (alone != NULL && strcmp(alone, "1") == 0)) own_writes_are_read();
+  if (by_option || (alone != NULL && strcmp(alone, "1") == 0)) {
+    own_writes_are_read();
+    scattered_writes_are_read();
+  }
   waiting_makes_progress();
   polling();
+  polling_elsewhere();
   learning();
   may_be_old();
   large_copies();

@@ -100,6 +100,9 @@ static void teams(void) {
   for (int pe = 0; pe < shmem_team_n_pes(SHMEM_TEAM_SHARED); ++pe) {
     CHECK(shmem_team_ptr(SHMEM_TEAM_SHARED, in, pe) != NULL);
   }
+  int reached = 0;
+  for (int pe = 0; pe < pes; ++pe) reached += shmem_ptr(in, pe) != NULL;
+  CHECK_EQUAL(shmem_team_n_pes(SHMEM_TEAM_SHARED), reached);
   shmem_team_t even = SHMEM_TEAM_INVALID, x = SHMEM_TEAM_INVALID, y = SHMEM_TEAM_INVALID;
   shmem_team_config_t config = {.num_contexts = 3};
   CHECK_EQUAL(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 2, (pes + 1) / 2, &config,
@@ -178,13 +181,53 @@ static void waits(void) {
   shmem_wait_until(&flags[7], SHMEM_CMP_EQ, 8);
   shmem_wait_until_all_vector(flags, 8, NULL, SHMEM_CMP_EQ, values);
   CHECK_EQUAL(shmem_test_all_vector(flags, 8, NULL, SHMEM_CMP_EQ, values), 1);
-  CHECK_EQUAL(shmem_wait_until_any(flags, 8, NULL, SHMEM_CMP_GT, 5), 5);
+  const size_t above_five = shmem_wait_until_any(flags, 8, NULL, SHMEM_CMP_GT, 5);
+  CHECK(above_five >= 5 && above_five < 8);
   CHECK_EQUAL(shmem_wait_until_some(flags, 8, indices, NULL, SHMEM_CMP_LE, 2), 2);
   CHECK_EQUAL(indices[1], 1);
   for (int i = 0; i < 6; ++i) status[i] = 1;
-  CHECK_EQUAL(shmem_wait_until_any(flags, 8, status, SHMEM_CMP_GE, 1), 6);
+  CHECK_EQUAL(shmem_wait_until_any(flags, 8, status, SHMEM_CMP_LE, 7), 6);
   CHECK_EQUAL(shmem_test_all(flags, 8, status, SHMEM_CMP_GE, 7), 1);
   CHECK_EQUAL(shmem_test_all(flags, 8, status, SHMEM_CMP_LT, 7), 0);
+  shmem_barrier_all();
+}
+
+static size_t any_of(int how, int *flags) {
+  static const int values[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+  switch (how) {
+    case 0:
+      return shmem_wait_until_any(flags, 8, NULL, SHMEM_CMP_EQ, 1);
+    case 1:
+      return shmem_test_any(flags, 8, NULL, SHMEM_CMP_EQ, 1);
+    case 2:
+      return shmem_wait_until_any_vector(flags, 8, NULL, SHMEM_CMP_EQ, values);
+    default:
+      return shmem_test_any_vector(flags, 8, NULL, SHMEM_CMP_EQ, values);
+  }
+}
+
+/* Who asks again and again is given each of those that hold, though it excludes none, of two arrays in turn, too. */
+static void each_is_found(void) {
+  static int flags[2][8];
+  const int next = (shmem_my_pe() + 1) % shmem_n_pes();
+  shmem_barrier_all();
+  for (int i = 0; i < 8; ++i) {
+    shmem_p(&flags[0][i], 1, next);
+    shmem_p(&flags[1][i], i % 2, next);
+  }
+  shmem_barrier_all();
+  for (int how = 0; how < 4; ++how) {
+    unsigned found = 0, others = 0;
+    for (int i = 0; i < 8; ++i) found |= 1U << any_of(how, flags[0]);
+    CHECK_EQUAL(found, 0xff);
+    found = 0;
+    for (int i = 0; i < 400; ++i) {
+      found |= 1U << any_of(how, flags[0]);
+      others |= 1U << any_of(how, flags[1]);
+    }
+    CHECK_EQUAL(found, 0xff);
+    CHECK_EQUAL(others, 0xaa);
+  }
   shmem_barrier_all();
 }
 
@@ -252,6 +295,7 @@ int main(int argc, char **argv) {
   teams();
   active_sets();
   waits();
+  each_is_found();
   waits_for_others();
   locks();
   return passed("collectives");

@@ -78,7 +78,12 @@ int main(int argc, char **argv) {
   if (strcmp(how, "fork") == 0) child_has_a_copy();
   if (strcmp(how, "twice") == 0) {
     shmem_init();
-    shmem_finalize();
+    if (me == 0) {
+      usleep(100000);
+      for (int pe = 0; pe < pes; ++pe) shmem_long_p(&values[0], 6, pe);
+    }
+    shmem_finalize(); /* a barrier, too, where it is not the last */
+    CHECK_EQUAL(values[0], 6);
     int initialised = 0;
     shmem_query_initialized(&initialised);
     CHECK_EQUAL(initialised, 1);
@@ -93,6 +98,18 @@ int main(int argc, char **argv) {
     shmem_barrier_all();
     if (how[0] == 'f') shmem_free(block);
     shmem_long_p(&block[how[0] == 'f' ? 0 : 2], 1, next);
+  }
+  if (strncmp(how, "sizes ", 6) == 0) {
+    const size_t bytes = me == 1 ? 64 : 128;
+    if (strcmp(how + 6, "malloc") == 0) {
+      shmem_malloc(bytes);
+    } else if (strcmp(how + 6, "calloc") == 0) {
+      shmem_calloc(bytes / 8, 8);
+    } else if (strcmp(how + 6, "align") == 0) {
+      shmem_align(256, bytes);
+    } else {
+      shmem_realloc(shmem_malloc(8), bytes);
+    }
   }
   if (strcmp(how, "buffer") == 0) {
     long *const block = shmem_calloc(2, sizeof *block);

@@ -1,5 +1,6 @@
-// Jobs of OpenSHMEM programs, for the tests that start them: on mapped memory, tcp, the provider
-// shm, by copies of the kernel, and on an emulated network.
+// Jobs of OpenSHMEM programs, for the tests that start them: on mapped memory, on nodes whose PEs
+// map each other's, over tcp, the provider shm, by copies of the kernel, and on an emulated
+// network.
 #pragma once
 
 #include <map>
@@ -19,6 +20,8 @@ using Arguments = std::vector<std::string>;
 using Variables = std::map<std::string, std::string>;
 
 inline const Arguments kMapped = {};
+/// Nodes of two PEs each, for jobs of four.
+inline const Arguments kNodes = {"--same-node", "mapped:2"};
 inline const Arguments kTcp = {"--same-node", "network"};
 inline const Arguments kCma = {"--same-node", "cma"};
 inline const Arguments kShm = {"--fabric", "shm", "--same-node", "network"};
@@ -57,7 +60,9 @@ inline void expect_passed(const std::string& name, const Arguments& path,
 }
 
 inline void expect_passed_on_all(const std::string& name, const Arguments& arguments = {}) {
-  for (const auto& path : {kMapped, kTcp, kCma, kEmulated}) expect_passed(name, path, arguments);
+  for (const auto& path : {kMapped, kTcp, kEmulated}) expect_passed(name, path, arguments);
+  expect_passed(name, kCma, arguments, {}, {1, 2, 3});
+  expect_passed(name, kNodes, arguments, {}, {4});
   expect_passed(name, kShm, arguments, {}, {3});
 }
 

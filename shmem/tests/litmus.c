@@ -128,6 +128,30 @@ static void signalled_puts(void) {
   shmem_barrier_all();
 }
 
+/* A wait for a signal returns what it has waited for, though another one may follow at once. */
+static void signals_in_a_row(void) {
+  static uint64_t signal;
+  static long has_seen;
+  const int sender = 1 % pes;
+  shmem_barrier_all();
+  if (me == 0 && pes > 1) {
+    for (long i = 0; i < rounds; ++i) {
+      const uint64_t wanted = (uint64_t)(i % 2 + 1);
+      CHECK_EQUAL(shmem_signal_wait_until(&signal, SHMEM_CMP_EQ, wanted), wanted);
+    }
+    shmem_p(&has_seen, 1, sender);
+    shmem_quiet();
+  } else if (me == sender) {
+    while (pes > 1 && !shmem_test(&has_seen, SHMEM_CMP_EQ, 1)) {
+      for (uint64_t value = 1; value <= 2; ++value) {
+        shmem_signal_set(&signal, value, 0);
+        shmem_quiet();
+      }
+    }
+  }
+  shmem_barrier_all();
+}
+
 /* What is put to a third PE, and completed, is seen by whoever learns that it is. */
 static void passed_on_messages(void) {
   static long there;
@@ -297,6 +321,7 @@ int main(int argc, char **argv) {
   shmem_barrier_all();
   message_passing();
   signalled_puts();
+  signals_in_a_row();
   passed_on_messages();
   fenced_puts_to_one_word();
   store_buffering();

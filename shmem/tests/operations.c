@@ -215,6 +215,12 @@ static void contexts(void) {
     shmem_ctx_fence(ctx);
     shmem_ctx_destroy(ctx);
   }
+  /* Nothing is done for what is not a context. */
+  shmem_ctx_fence(SHMEM_CTX_INVALID);
+  shmem_ctx_quiet(SHMEM_CTX_INVALID);
+  shmem_ctx_pe_quiet(SHMEM_CTX_INVALID, &me, 1);
+  shmem_ctx_session_start(SHMEM_CTX_INVALID, 0, NULL, 0);
+  shmem_ctx_session_stop(SHMEM_CTX_INVALID);
   shmem_ctx_destroy(SHMEM_CTX_INVALID);
   /* PEs of a team's context have the team's numbers. */
   shmem_team_t reversed;

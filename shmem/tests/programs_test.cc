@@ -257,6 +257,20 @@ TEST(OpenShmemEndings, NameBlocksThatAreFreedOrTooSmallInDebugMode) {
   }
 }
 
+// Blocks after it would be elsewhere on each PE.
+TEST(OpenShmemEndings, NamePesThatAskForBlocksOfDifferentSizesInDebugMode) {
+  const auto expect = [](const Arguments& path, const std::string& call) {
+    const Finished ended = ending(path, "sizes " + call, {{"SHMEM_DEBUG", "1"}});
+    EXPECT_EQ(ended.exit_code, kExitUsage) << ended.err;
+    EXPECT_NE(ended.err.find("disagree on collective operation"), std::string::npos) << ended.err;
+    for (const char* const size : {", 64 bytes", ", 128 bytes"}) {
+      EXPECT_NE(ended.err.find("is in shmem_" + call + size), std::string::npos) << ended.err;
+    }
+  };
+  for (const auto& path : {kMapped, kTcp}) expect(path, "malloc");
+  for (const char* const call : {"calloc", "align", "realloc"}) expect(kTcp, call);
+}
+
 TEST(OpenShmemEndings, NameBuffersOfCollectivesThatAreFreedOrTooSmallInDebugMode) {
   const auto expect = [](const Arguments& path, const std::string& how, const std::string& text) {
     const Finished ended = ending(path, how, {{"SHMEM_DEBUG", "1"}});
@@ -307,12 +321,14 @@ TEST(OpenShmemEndings, NameCollectivesThatOverlapInDebugMode) {
 TEST(OpenShmem, TracesWhatTheProgramAsksFor) {
   Arguments traced = kTcp;
   traced.emplace_back("--trace");
-  for (const char* const level : {"0", "1", "2"}) {
+  const std::pair<const char*, bool> levels[] = {
+      {"-1", false}, {"0", false}, {"1", true}, {"2", true}};
+  for (const auto& [level, is_noted] : levels) {
     const Finished ended = ending(traced, std::string("level ") + level);
     EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
     const std::string said = ended.out + ended.err;
     EXPECT_NE(said.find("  shmem_long_p"), std::string::npos) << said;
-    EXPECT_EQ(said.find("shmem_long_atomic_inc") != std::string::npos, *level != '0') << said;
+    EXPECT_EQ(said.find("shmem_long_atomic_inc") != std::string::npos, is_noted) << said;
   }
 }
 

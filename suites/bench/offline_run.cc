@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "base/clock.h"
@@ -10,12 +12,15 @@
 #include "base/host_name.h"
 #include "base/json.h"
 #include "base/network_name.h"
+#include "base/printable.h"
 #include "base/quantity.h"
 #include "optimizer/campaign/run_pace.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/point_watch.h"
 #include "optimizer/experiment/rank_environment.h"
 #include "runtime/bootstrap/job.h"
 #include "suites/bench/failure.h"
+#include "suites/registry.h"
 
 namespace stripline::suites::bench {
 namespace {
@@ -109,6 +114,31 @@ std::map<std::string, std::string> environment_of(const OfflineGroup& group,
   return environment;
 }
 
+Json work_of(const OfflineOrder& order) {
+  Json assignment = to_json(order.assignment);
+  assignment["deadline_s"] = order.time_limit_s;
+  if (!order.left_out.empty()) assignment[experiment::kLeftOutMember] = order.left_out;
+  return {{"type", "work"}, {"assignment", std::move(assignment)}, {"answers", true}};
+}
+
+// " on a, b", for messages; nothing where all is on this host.
+std::string place_of(const std::vector<std::string>& hosts) {
+  std::string place;
+  for (const std::string& host : hosts) place += (place.empty() ? " on " : ", ") + host;
+  return place;
+}
+
+// What is seen of those ranks that have not ended.
+std::vector<experiment::Sight> measuring_of(std::span<const bootstrap::RankSight> ranks) {
+  std::vector<experiment::Sight> sights;
+  for (uint32_t rank = 0; rank < ranks.size(); ++rank) {
+    const bootstrap::RankSight& seen = ranks[rank];
+    if (seen.stage != bootstrap::RankSight::Stage::joined) continue;
+    sights.push_back({rank, seen.points, seen.stopped() || seen.state == 't'});
+  }
+  return sights;
+}
+
 }  // namespace
 
 std::vector<std::string> hosts_of_run(const std::vector<std::string>& hosts, uint32_t nodes,
@@ -134,17 +164,35 @@ std::vector<std::string> node_names(const std::vector<std::string>& hosts, uint3
 }
 
 Status check_offline(const experiment::Assignment& assignment) {
-  if (has_options_of_campaigns_only(assignment.fabric)) return {};
-  return Error(ErrorCode::failed_precondition,
-               "the plan is for the fabric " + quoted_text(assignment.fabric) +
-                   ": compute=record: and replay: name files of the host that measures, lose= and "
-                   "host_delays= disturb its network; campaigns have none of them. Export the plan "
-                   "again from a server that you trust");
+  constexpr const char* kExportAgain = "; export the plan again from a server that you trust";
+  if (!has_options_of_campaigns_only(assignment.fabric)) {
+    return Error(
+        ErrorCode::failed_precondition,
+        "the plan is for the fabric " + quoted_text(assignment.fabric) +
+            ": compute=record: and replay: name files of the host that measures, lose= and "
+            "host_delays= disturb its network; campaigns have none of them" +
+            kExportAgain);
+  }
+  for (experiment::Point point : assignment.points) {
+    const Benchmark* const known = find_benchmark(point.experiment);
+    const std::optional<std::string> problem =
+        known == nullptr
+            ? "there is no experiment " + quoted_text(point.experiment) + " in this release"
+            : complete_point(known->declaration, point);
+    if (!problem) continue;
+    return Error(
+        ErrorCode::failed_precondition,
+        printable_line(cut_text("the plan has a point that is not measured here: " + *problem,
+                                kLongestMessageBytes)) +
+            kExportAgain);
+  }
+  return {};
 }
 
-Result<campaign::OfflineRun> measure_offline(const OfflineGroup& group,
-                                             const experiment::Assignment& assignment,
-                                             double time_limit_s) {
+Result<campaign::OfflineRun> measure_offline(const OfflineGroup& group, const OfflineOrder& order,
+                                             std::string& failed_at) {
+  failed_at.clear();
+  const experiment::Assignment& assignment = order.assignment;
   STRIPLINE_RETURN_IF_ERROR(check_offline(assignment));
   const auto hosts = hosts_of_run(group.hosts, group.nodes, assignment.run);
   campaign::OfflineRun run;
@@ -155,7 +203,8 @@ Result<campaign::OfflineRun> measure_offline(const OfflineGroup& group,
   job.launch.ranks = assignment.ranks;
   job.launch.bind = bootstrap::Bind::none;
   job.launch.environment = environment_of(group, assignment);
-  job.time_limit_s = time_limit_s + kMarginS;
+  job.launch.records_points = true;
+  job.time_limit_s = order.time_limit_s + kMarginS;
   job.cancel_fd = group.cancel_fd;
   STRIPLINE_ASSIGN_OR_RETURN(job.watch, bootstrap::watch_settings(job.launch.environment));
   bootstrap::HostsOptions elsewhere = group.elsewhere;
@@ -166,35 +215,57 @@ Result<campaign::OfflineRun> measure_offline(const OfflineGroup& group,
     }
     elsewhere.answer_limit_s = job.join_timeout_s;
     elsewhere.silence_limit_s = job.watch.peer_timeout_s;
-    job.start = [&elsewhere](const bootstrap::LaunchOptions& launch) {
-      return bootstrap::HostsLauncher::start(launch, elsewhere);
+    job.start = [&](const bootstrap::LaunchOptions& launch) {
+      bootstrap::LaunchOptions heard = launch;
+      heard.interrupted = [&] {
+        order.tell(0, "");
+        return launch.interrupted();
+      };
+      return bootstrap::HostsLauncher::start(heard, elsewhere);
     };
   }
-  experiment::Assignment order = assignment;
-  order.deadline_s = time_limit_s;
-  const Json work = {{"type", "work"}, {"assignment", to_json(order)}, {"answers", true}};
   OfflineRanks collected(run);
-  bool measuring = false;
+  std::optional<experiment::PointWatch> watch;  // once they measure
   job.on_ready = [&](bootstrap::StartedRanks& ranks) {
-    measuring = true;
+    watch.emplace(assignment, place_of(hosts), steady_seconds());
     collected.joined();
-    [[maybe_unused]] const Status sent = ranks.send_to_all(work);
+    [[maybe_unused]] const Status sent = ranks.send_to_all(work_of(order));
   };
   job.on_message = [&](uint32_t rank, const Json& message, bootstrap::StartedRanks& ranks) {
     collected.take(rank, message, ranks);
   };
+  experiment::PointNews news;
+  job.on_look = [&](std::span<const bootstrap::RankSight> ranks) {
+    const auto sights = measuring_of(ranks);
+    news =
+        watch && !sights.empty() ? watch->look(steady_seconds(), sights) : experiment::PointNews();
+    if (!news.ends_run) order.tell(run.points(), news.message);
+    return news.ends_run ? std::optional(bootstrap::JobOutcome{kExitTimeout, news.message})
+                         : std::nullopt;
+  };
   const bootstrap::JobOutcome outcome = bootstrap::run_job(job);
   const Status ended = collected.end(assignment.points.size());
-  if (outcome.exit_code == kExitTimeout && measuring) {
-    return Error(ErrorCode::deadline_exceeded, "a run was ended after " +
-                                                   exact_seconds_text(time_limit_s) +
-                                                   ", with which the plan's budget is used up");
+  if (news.ends_run) {
+    failed_at = news.experiment;
+    return Error(ErrorCode::deadline_exceeded, news.message);
+  }
+  const auto point = watch ? watch->point_at(outcome.points) : std::nullopt;
+  if (outcome.exit_code == kExitTimeout && watch && !point) {
+    return Error(ErrorCode::deadline_exceeded,
+                 "a run was ended after " + exact_seconds_text(order.time_limit_s) +
+                     ", with which the plan's budget is used up; " +
+                     watch->advice(steady_seconds(), order.time_limit_s));
   }
   if (outcome.exit_code != kExitOk) {
-    return Error(error_code_of(outcome.exit_code),
-                 outcome.message.empty()
-                     ? "the ranks ended with exit code " + std::to_string(outcome.exit_code)
-                     : outcome.message);
+    std::string message = outcome.message;
+    if (message.empty()) {
+      message = "the ranks ended with exit code " + std::to_string(outcome.exit_code);
+    }
+    if (point) {
+      message += ", while it measured " + experiment::point_key(*point);
+      failed_at = point->experiment;
+    }
+    return Error(error_code_of(outcome.exit_code), message);
   }
   if (!ended.ok()) return ended.error();
   return run;

@@ -2,6 +2,8 @@
 // as agents would start them.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "base/result.h"
 #include "optimizer/campaign/offline_results.h"
 #include "optimizer/experiment/experiment.h"
+#include "optimizer/experiment/point_order.h"
 #include "runtime/bootstrap/hosts_launcher.h"
 
 namespace stripline::suites::bench {
@@ -33,15 +36,27 @@ std::vector<std::string> node_names(const std::vector<std::string>& hosts, uint3
 
 /// Whether a plan asks for nothing but what an agent would do for a server: it comes as a file,
 /// from wherever. Pure. Errors: failed_precondition for options of the fabric that name files of
-/// this host or disturb the network.
+/// this host or disturb the network, and for points that no experiment of this release declares.
 Status check_offline(const experiment::Assignment& assignment);
 
-/// Starts fresh ranks, has them measure the assignment within this time, and collects what they
-/// send. All but OfflineRun::grid and `added` is set. Errors: check_offline(); as the job ended
-/// (measure.h); deadline_exceeded after `time_limit_s`; data_loss for what is not the protocol, or
-/// where samples of points are missing.
-Result<campaign::OfflineRun> measure_offline(const OfflineGroup& group,
-                                             const experiment::Assignment& assignment,
-                                             double time_limit_s);
+/// What one run is to do.
+struct OfflineOrder {
+  experiment::Assignment assignment;
+  experiment::LeftOut left_out;  ///< Experiments whose points it passes over, and why.
+  double time_limit_s = 0;
+  /// Called every two seconds or more often: with the number of points that are measured, and with
+  /// what a person should hear, mostly nothing.
+  std::function<void(uint32_t points, const std::string& news)> tell;
+};
+
+/// Starts fresh ranks, has them measure the order, and collects what they send. All but
+/// OfflineRun::grid and `added` is set. `failed_at` becomes the experiment that the ranks measured
+/// when they failed, or that they did not get on with, where that is known; else empty. Errors:
+/// check_offline(); as the job ended (measure.h); deadline_exceeded after
+/// OfflineOrder::time_limit_s, and for points that take too long
+/// (optimizer/experiment/point_watch.h); data_loss for what is not the protocol, or where samples
+/// of points are missing.
+Result<campaign::OfflineRun> measure_offline(const OfflineGroup& group, const OfflineOrder& order,
+                                             std::string& failed_at);
 
 }  // namespace stripline::suites::bench

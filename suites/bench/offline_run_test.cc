@@ -39,8 +39,32 @@ TEST(OfflineRun, APlanThatNamesFilesOfTheHostIsNotCarriedOut) {
     // The one who measures it refuses it, too, before anything is started.
     OfflineGroup group;
     group.worker = "/nonexistent/worker";
-    EXPECT_EQ(measure_offline(group, assignment, 1).error().message(), checked.error().message());
+    std::string failed_at;
+    EXPECT_EQ(measure_offline(group, {assignment, {}, 1, {}}, failed_at).error().message(),
+              checked.error().message());
   }
+}
+
+TEST(OfflineRun, APlanHasPointsThatAreDeclaredOnly) {
+  const auto refusal = [](const experiment::Point& point) {
+    experiment::Assignment assignment;
+    assignment.fabric = "tcp";
+    assignment.points = {point};
+    const Status checked = check_offline(assignment);
+    return checked.ok() ? "" : checked.error().message();
+  };
+  const experiment::Point good{"micro.latency", "get", {{"bytes", int64_t{8}}}};
+  EXPECT_EQ(refusal(good), "");
+  experiment::Point other = good;
+  other.experiment = "micro.poem\x1b[2J";
+  EXPECT_NE(refusal(other).find("there is no experiment 'micro.poem"), std::string::npos);
+  EXPECT_EQ(refusal(other).find('\x1b'), std::string::npos) << "it would reach a terminal";
+  other = good;
+  other.variant = "steal";
+  EXPECT_NE(refusal(other).find("unknown variant 'steal'"), std::string::npos) << refusal(other);
+  other = good;
+  other.params["bytes"] = int64_t{1} << 50;
+  EXPECT_NE(refusal(other).find("bytes"), std::string::npos) << refusal(other);
 }
 
 }  // namespace

@@ -2,13 +2,17 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/cut_text.h"
 #include "base/exit_codes.h"
 #include "base/quantity.h"
 #include "base/whole_file.h"
 #include "optimizer/campaign/bundle_json.h"
+#include "optimizer/campaign/left_out.h"
 #include "optimizer/campaign/offline_results.h"
 #include "suites/bench/commands.h"
 #include "suites/bench/failure.h"
@@ -22,6 +26,7 @@ namespace {
 // As a server's.
 constexpr uint32_t kMostAttempts = 3;
 constexpr double kLongestRunS = 1e6;  // where there is no budget
+constexpr size_t kLongestReasonBytes = 1024;
 
 void print_note(const std::string& text) {
   std::fprintf(stderr, "stripline-bench: %s\n", text.c_str());
@@ -124,14 +129,22 @@ class Campaign {
 
   Status run(const campaign::Next& next) {
     const auto number = static_cast<uint32_t>(results_.runs.size() + 1);
-    const auto assignment = campaign::assignment_of(results_.plan, table_, next, number);
     const double left_s = campaign::budget_s(results_.plan.rule) - results_.spent_s;
-    progress_.show("run " + std::to_string(number) + " of " +
-                   std::to_string(results_.plan.rule.runs) + ": " +
-                   count_text(assignment.points.size(), "point"));
+    OfflineOrder order{campaign::assignment_of(results_.plan, table_, next, number),
+                       results_.left_out,
+                       std::min(left_s, kLongestRunS),
+                       {}};
+    const std::string name =
+        "run " + std::to_string(number) + " of " + std::to_string(results_.plan.rule.runs) + ": ";
+    const std::string all = count_text(order.assignment.points.size(), "point");
+    order.tell = [&](uint32_t points, const std::string& news) {
+      if (!news.empty()) return progress_.say(name + news);
+      progress_.keep_showing(name + std::to_string(points) + " of " + all);
+    };
     const double began_s = progress_.elapsed_s();
-    auto measured = measure_offline(group_, assignment, std::min(left_s, kLongestRunS));
-    if (!measured.ok()) return lost(measured.error(), progress_.elapsed_s() - began_s);
+    std::string failed_at;
+    auto measured = measure_offline(group_, order, failed_at);
+    if (!measured.ok()) return lost(measured.error(), failed_at, progress_.elapsed_s() - began_s);
     attempts_ = 0;
     measured->grid = next.grid;
     measured->added = next.added;
@@ -141,18 +154,32 @@ class Campaign {
     return write(options_.results_file, results_);
   }
 
-  // It is measured again, unless that is of no use.
-  Status lost(const Error& why, double seconds) {
+  // It is measured again, if need be without the experiment that it failed at, unless that is of no
+  // use.
+  Status lost(const Error& why, const std::string& failed_at, double seconds) {
     if (why.code() == ErrorCode::cancelled) return why;
     results_.spent_s += seconds;
     ++results_.lost_runs;
+    const bool left_out =
+        campaign::leave_out(failed_at, cut_text(why.message(), kLongestReasonBytes), false,
+                            results_.plan.requirements, failures_, results_.left_out);
     STRIPLINE_RETURN_IF_ERROR(write(options_.results_file, results_));
-    if (campaign::next_of(results_, table_).done) return {};
-    const bool accident =
-        why.code() == ErrorCode::aborted || why.code() == ErrorCode::unavailable ||
-        why.code() == ErrorCode::internal || why.code() == ErrorCode::deadline_exceeded;
+    if (left_out) {
+      attempts_ = 0;
+      progress_.say("a run was lost: " + why.message() + "; " + failed_at +
+                    " is left out from now on, and the others are measured");
+      return {};
+    }
+    if (campaign::next_of(results_, table_).done) {
+      progress_.say("a run was lost: " + why.message());
+      return {};
+    }
+    const bool accident = !failed_at.empty() || why.code() == ErrorCode::aborted ||
+                          why.code() == ErrorCode::unavailable ||
+                          why.code() == ErrorCode::internal ||
+                          why.code() == ErrorCode::deadline_exceeded;
     if (!accident || ++attempts_ >= kMostAttempts) return why;
-    print_note("a run was lost, and is measured again: " + why.message());
+    progress_.say("a run was lost, and is measured again: " + why.message());
     return {};
   }
 
@@ -162,14 +189,15 @@ class Campaign {
   campaign::PointTable table_;
   Progress progress_;
   uint32_t attempts_ = 0;
+  std::map<std::string, uint32_t> failures_;  // by experiment
 };
 
 Result<campaign::OfflineResults> carry_out(const PlanOptions& options) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text,
                              read_whole_file(options.plan_file, campaign::kMostBundleBytes));
   STRIPLINE_ASSIGN_OR_RETURN(auto plan, campaign::read_bundle(text, "'" + options.plan_file + "'"));
-  STRIPLINE_RETURN_IF_ERROR(check_offline(plan.assignment));
   STRIPLINE_RETURN_IF_ERROR(check_experiments(plan));
+  STRIPLINE_RETURN_IF_ERROR(check_offline(plan.assignment));
   STRIPLINE_ASSIGN_OR_RETURN(auto group, group_of(options, plan));
   STRIPLINE_ASSIGN_OR_RETURN(auto results, begun(options.results_file, std::move(plan)));
   Campaign campaign(options, std::move(group), std::move(results));
@@ -182,11 +210,11 @@ Result<campaign::OfflineResults> carry_out(const PlanOptions& options) {
 int plan_command(const PlanOptions& options) {
   const auto results = carry_out(options);
   if (!results.ok()) return bench::report(results.error());
-  std::printf("%s: %s in %s, %s; take them to the server:\n  stripline campaign import %s\n",
+  std::printf("%s: %s in %s, %s%s; take them to the server:\n  stripline campaign import %s\n",
               std::string(to_string(results->reason)).c_str(),
               count_text(results->runs.size(), "run").c_str(),
               duration_text(results->spent_s).c_str(), options.results_file.c_str(),
-              options.results_file.c_str());
+              campaign::left_out_text(results->left_out).c_str(), options.results_file.c_str());
   return kExitOk;
 }
 

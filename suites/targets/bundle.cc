@@ -121,6 +121,26 @@ bool is_installed(const Json& record) {
 
 fs::path backup_of(const fs::path& path) { return path.string() + kBackupSuffix; }
 
+// What a record lists as kept, where it still is, as what it was before. One that was put back by
+// an earlier call, which was ended before it removed the backup, counts once more.
+Result<std::vector<Change>> backups_of(const Json& record, const fs::path& folder) {
+  std::vector<Change> kept;
+  const auto listed = record.find(kBackups);
+  if (listed == record.end() || !listed->is_object()) return kept;
+  for (const auto& [name, hash] : listed->items()) {
+    if (name != kRecordName && !is_plain_name(name)) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(Change backup, state_of(backup_of(folder / name)));
+    if (!backup.text) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(const Change present, state_of(folder / name));
+    if (hash != Json(sha256_hex(*backup.text)) && present.text != backup.text) {
+      return Error(ErrorCode::already_exists,
+                   "'" + backup.path.string() + "' is not what was kept there; move it away");
+    }
+    kept.push_back({folder / name, std::move(backup.text)});
+  }
+  return kept;
+}
+
 // Empty where this user has no folder.
 fs::path list_of_exports() {
   const auto variable = [](const char* name) {
@@ -192,12 +212,14 @@ Result<Bundle> moved(const Bundle& bundle, const Adapter& adapter, const fs::pat
   if (!name.empty()) first.name = name;
   std::vector<std::string> others;
   for (size_t i = 1; i < result.files.size(); ++i) others.push_back(result.files[i].name);
-  STRIPLINE_ASSIGN_OR_RETURN(first.text, adapter.referring(first.text, folder, others));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, adapter.referring(first.text, folder, others));
+  first.text = sealed(text);
   Json files = Json::object();
   for (const ExportFile& one : result.files) files[one.name] = sha256_hex(one.text);
   record["files"] = std::move(files);
   record["installed"] = installed;
   record.erase(kFormerFiles);
+  record.erase(kBackups);
   result.record = record.dump(2) + "\n";
   return result;
 }
@@ -234,12 +256,16 @@ Status write_bundle(const Bundle& bundle, const fs::path& folder, bool backup,
                       return found != there.end() && found->second == sha256_hex(one.text);
                     });
   std::vector<Change> changes;
+  Json backups = Json::object();
   // The record comes first each time, as it tells that some of the others are ours.
   for (const std::string& name : backup && !same ? names : std::vector<std::string>()) {
     STRIPLINE_ASSIGN_OR_RETURN(Change kept, state_of(folder / name));
     kept.path = backup_of(kept.path);
+    if (kept.text) backups[name] = sha256_hex(*kept.text);
     changes.push_back(std::move(kept));
   }
+  if (same && earlier->contains(kBackups)) backups = earlier->at(kBackups);
+  if (!backups.empty()) record[kBackups] = std::move(backups);
   if (!there.empty()) record[kFormerFiles] = there;
   changes.push_back({folder / kRecordName, record.dump(2) + "\n"});
   // What programs read comes last, and refers to the others.
@@ -267,33 +293,24 @@ Result<bool> remove_bundle(const fs::path& file) {
     return Error(ErrorCode::failed_precondition,
                  "'" + file.string() + "' was not installed: it is what was exported");
   }
-  const fs::path earlier_record = backup_of(folder / kRecordName);
-  const bool restores = is_ours(earlier_record);
-  if (restores) {
-    STRIPLINE_ASSIGN_OR_RETURN(const Json earlier, read_json_file(earlier_record));
-    STRIPLINE_ASSIGN_OR_RETURN(const Json* listed, get_object(earlier, "files", "export record"));
-    for (const auto& [name, hash] : listed->items()) {
-      const bool known = std::ranges::find(names, name) != names.end();
-      if (!known && is_plain_name(name)) names.push_back(name);
-    }
-  }
-  names.emplace_back(kRecordName);
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Change> kept, backups_of(record, folder));
   std::vector<Change> changes;
-  for (const std::string& name : names) {
-    Change change{folder / name, std::nullopt};
-    if (restores) {
-      STRIPLINE_RETURN_IF_ERROR(check_replaceable(change.path, "move it away"));
-      STRIPLINE_RETURN_IF_ERROR(check_replaceable(backup_of(change.path), "move it away"));
-      STRIPLINE_ASSIGN_OR_RETURN(Change kept, state_of(backup_of(change.path)));
-      change.text = std::move(kept.text);
-    }
-    changes.push_back(std::move(change));
+  const auto add = [&](const std::string& name) {
+    const auto found = std::ranges::find(kept, folder / name, &Change::path);
+    changes.push_back({folder / name, found == kept.end() ? std::nullopt : found->text});
+  };
+  for (const std::string& name : names) add(name);
+  for (const Change& one : kept) {
+    const std::string name = one.path.filename().string();
+    if (name == kRecordName || std::ranges::find(names, name) != names.end()) continue;
+    STRIPLINE_RETURN_IF_ERROR(check_replaceable(one.path, "move it away"));
+    add(name);
   }
-  for (const std::string& name : restores ? names : std::vector<std::string>()) {
-    changes.push_back({backup_of(folder / name), std::nullopt});
-  }
+  // It tells which files are ours until they are done.
+  add(kRecordName);
+  for (const Change& one : kept) changes.push_back({backup_of(one.path), std::nullopt});
   STRIPLINE_RETURN_IF_ERROR(carry_out(changes));
-  return restores;
+  return !kept.empty();
 }
 
 std::vector<fs::path> noted_exports() {

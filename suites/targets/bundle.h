@@ -34,19 +34,19 @@ Result<Bundle> moved(const Bundle& bundle, const Adapter& adapter,
                      const std::filesystem::path& folder, const std::string& name, bool installed);
 
 /// Writes it into the folder, which is made; the record keeps SHA-256 of files of ours that are
-/// there. With `backup`, what is there and ours is kept as NAME.backup, unless it is the same, and
-/// files that the new export does not have are removed. Errors: already_exists, before anything is
-/// written, where something is not ours or of another target; data_loss; unavailable: what was
-/// written until then is taken back.
+/// there. With `backup`, what is there and ours is kept as NAME.backup, which the record lists,
+/// unless it is the same, and files that the new export does not have are removed. Errors:
+/// already_exists, before anything is written, where something is not ours or of another target;
+/// data_loss; unavailable: what was written until then is taken back.
 Status write_bundle(const Bundle& bundle, const std::filesystem::path& folder, bool backup,
                     std::string_view advice);
 
-/// Removes the export that `file` is one of, and puts back what was there before, if it was ours.
+/// Removes the export that `file` is one of, and puts back every backup that its record lists.
 /// Returns whether something was put back. Where a process was ended in the middle of it, another
 /// call does the rest. Errors: not_found without a record, data_loss for what was changed since,
 /// failed_precondition for what is not installed, and already_exists for what is not ours where
-/// something would be put back, before anything is removed; unavailable: what was done until then
-/// is taken back.
+/// something would be put back, or a backup that is not what was kept, before anything is removed;
+/// unavailable: what was done until then is taken back.
 Result<bool> remove_bundle(const std::filesystem::path& file);
 
 /// Files of exports that this user has written or installed, by note_export(), the oldest first;

@@ -138,6 +138,51 @@ TEST_F(BundleIn, WhatWasChangedIsNotOurs) {
   EXPECT_TRUE(fs::exists(at(kFirst)));
 }
 
+// As 'export write' leaves it: in no record.
+TEST_F(BundleIn, WhatNoRecordListsIsOursAsLongAsItIsAsItWasSealed) {
+  const std::string text = "# Written by Stripline: by hand\nexport A=1\n";
+  const std::string file = sealed(text);
+  EXPECT_TRUE(file.starts_with("# Written by Stripline: by hand [SHA-256 ")) << file;
+  EXPECT_TRUE(file.ends_with("]\nexport A=1\n")) << file;
+  EXPECT_EQ(sealed(file), file);
+  EXPECT_EQ(sealed("{}"), "{}");
+  // Somebody else's, as it was changed, and without a seal.
+  for (const std::string& others :
+       {file + "export MINE=1\n",
+        "# Written by Stripline, then me" + file.substr(file.find(" [SHA")), text}) {
+    std::ofstream(at(kFirst)) << others;
+    EXPECT_FALSE(is_ours(at(kFirst))) << others;
+    const Status refused = install(both("a"));
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code(), ErrorCode::already_exists);
+    EXPECT_EQ(read_file(at(kFirst)), others);
+    EXPECT_FALSE(fs::exists(at(kRecordName)));
+  }
+  std::ofstream(at(kFirst)) << file;
+  EXPECT_TRUE(is_ours(at(kFirst)));
+  // It has no record that could be kept, and comes back all the same; also once more.
+  ASSERT_TRUE(install(both("a")).ok());
+  ASSERT_TRUE(install(both("a")).ok());
+  EXPECT_EQ(uninstall(), 1);
+  EXPECT_EQ(read_file(at(kFirst)), file);
+  EXPECT_FALSE(fs::exists(at(kOther)));
+  EXPECT_FALSE(fs::exists(at(kRecordName)));
+  EXPECT_FALSE(fs::exists(at(std::string(kFirst) + kBackupSuffix)));
+}
+
+TEST_F(BundleIn, ABackupThatIsNotWhatWasKeptIsNotPutBack) {
+  for (const char* text : {"a", "b"}) ASSERT_TRUE(install(both(text)).ok());
+  const auto backup = at(std::string(kOther) + kBackupSuffix);
+  std::ofstream(backup) << "mine";
+  const auto refused = remove_bundle(at(kFirst));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), ErrorCode::already_exists);
+  EXPECT_EQ(other(), "b");
+  EXPECT_EQ(read_file(backup), "mine");
+  fs::remove(backup);
+  EXPECT_EQ(uninstall(), 1);
+}
+
 TEST_F(BundleIn, AFolderIsOfOneTarget) {
   ASSERT_TRUE(install(both("a")).ok());
   const Status refused = unpack(bundle_of({{"params.conf", "b"}}, "openmpi"));

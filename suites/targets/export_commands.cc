@@ -135,7 +135,8 @@ Result<int> write(const WriteOptions& options) {
   const std::vector<std::string> comments = {std::string(kMark) + ": settings of " +
                                              std::string(target->title) +
                                              ", as they were given: nothing was measured"};
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, file_of(*target, options, comments));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string written, file_of(*target, options, comments));
+  const std::string text = sealed(written);
   if (options.output.empty()) {
     std::cout << text;
     return kExitOk;

@@ -200,8 +200,10 @@ Json to_json(const ExportRecord& record) {
   }
   Json stages = Json::array();
   for (const StageResult& one : record.stages) {
-    stages.push_back(
-        {{"stage", to_string(one.stage)}, {"passed", one.passed}, {"verdict", one.verdict}});
+    stages.push_back({{"stage", to_string(one.stage)},
+                      {"passed", one.passed},
+                      {"verdict", one.verdict},
+                      {"inconclusive", one.inconclusive}});
   }
   Json json = {{"target", record.target},
                {"version", record.version},
@@ -407,7 +409,11 @@ std::string summary_of(const ExportRecord& record) {
            std::to_string(outcomes[targets::Outcome::departs]) + " depart from the default, in " +
            std::to_string(outcomes[targets::Outcome::default_best]) + " it is the best, in " +
            std::to_string(outcomes[targets::Outcome::tie]) + " no gain is certain, " +
-           std::to_string(outcomes[targets::Outcome::few_runs]) + " had too few runs\n";
+           std::to_string(outcomes[targets::Outcome::few_runs]) + " had too few runs";
+    const size_t back =
+        outcomes[targets::Outcome::not_confirmed] + outcomes[targets::Outcome::refuted];
+    if (back > 0) text += ", " + std::to_string(back) + " went back to it in validation";
+    text += "\n";
     if (outcomes[targets::Outcome::few_runs] > 0) {
       text +=
           "The time was up before all cells were measured often enough: those keep the default; "
@@ -450,12 +456,15 @@ std::string summary_of(const ExportRecord& record) {
                   : (found->passed ? "passed: " : "failed: ") + found->verdict + "\n";
     }
     for (const Checked& one : record.checked) {
-      if (!is_slower(one)) continue;
-      text += "  slower: " + one.check.asked.operation + ", " +
-              std::to_string(one.check.asked.ranks) + " ranks, " +
+      if (targets::is_accepted(one.test)) continue;
+      const bool slower = is_slower(one);
+      text += std::string(slower ? "  slower: " : "  inconclusive: ") + one.check.asked.operation +
+              ", " + std::to_string(one.check.asked.ranks) + " ranks, " +
               exact_bytes_text(one.check.asked.bytes) + ", " + one.check.asked.type +
               (one.check.asked.in_place ? ", in place" : "") + ": " + factor_text(one.test.ratio) +
-              " (from " + factor_text(one.test.lower) + ")\n";
+              (slower ? " (from " + factor_text(one.test.lower)
+                      : " (up to " + factor_text(one.test.upper)) +
+              ")\n";
     }
   }
   if (!record.proof && record.validated) {

@@ -27,10 +27,13 @@ bool has_blocks(Collective collective) {
 
 }  // namespace
 
+uint64_t largest_size(Collective collective, uint32_t ranks) {
+  return has_blocks(collective) ? kMostBufferBytes / ranks / 8 * 8 : kMostBufferBytes;
+}
+
 std::vector<uint64_t> first_sizes(Collective collective, uint32_t ranks, uint64_t most_bytes) {
   if (collective == Collective::barrier) return {0};
-  uint64_t most = std::min(most_bytes, kMostBufferBytes);
-  if (has_blocks(collective)) most = std::min(most, kMostBufferBytes / ranks / 8 * 8);
+  const uint64_t most = std::min(most_bytes, largest_size(collective, ranks));
   std::vector<uint64_t> sizes;
   for (uint64_t bytes = 8; bytes < most; bytes *= kFactor) sizes.push_back(bytes);
   // A last step of less than a factor of two is not worth a size of its own.

@@ -17,8 +17,12 @@ struct GridOptions {
   bool one_node = true;  ///< ranks are on one node, as the target sees it; else on one each
 };
 
-/// No rank has a larger buffer than this, whatever the number of ranks.
+/// No rank has a larger buffer than this, whatever the number of ranks; one of four times this
+/// where a choice for all sizes is validated beyond them.
 inline constexpr uint64_t kMostBufferBytes = uint64_t{4} << 20;
+
+/// The size of a collective among these ranks that takes such a buffer.
+uint64_t largest_size(targets::Collective collective, uint32_t ranks);
 
 /// The sizes of a collective among these ranks that are measured first: powers of 16 times 8
 /// bytes, and the largest.

@@ -192,8 +192,12 @@ Result<Bundle> as_converted(const Bundle& bundle, std::vector<ExportFile> files,
   record["checks"] = Json::array();
   if (record.contains("proof")) record["proof"]["factor"] = nullptr;  // the probe stays
   record.erase(kFormerFiles);
+  record.erase(kBackups);
   record["files"] = Json::object();
-  for (const ExportFile& one : files) record["files"][one.name] = sha256_hex(one.text);
+  for (ExportFile& one : files) {
+    one.text = sealed(one.text);
+    record["files"][one.name] = sha256_hex(one.text);
+  }
   return Bundle{record.dump(2) + "\n", std::move(files)};
 }
 

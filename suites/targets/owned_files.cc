@@ -1,6 +1,8 @@
 #include "suites/targets/owned_files.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "base/json.h"
 #include "base/sha256.h"
@@ -20,7 +22,7 @@ enum class Listing : uint8_t { absent, same, changed };
 // What a record says of a file with this text.
 Listing listing_of(const Json& record, const std::string& name, const std::string& text) {
   Listing listing = Listing::absent;
-  for (const char* const key : {"files", kFormerFiles}) {
+  for (const char* const key : {"files", kFormerFiles, kBackups}) {
     const auto files = record.find(key);
     if (files == record.end() || !files->is_object()) continue;
     const auto hash = files->find(name);
@@ -31,7 +33,43 @@ Listing listing_of(const Json& record, const std::string& name, const std::strin
   return listing;
 }
 
+constexpr std::string_view kSealBegin = " [SHA-256 ";
+constexpr size_t kHashBytes = 64;
+
+struct Seal {
+  std::string hash;
+  std::string text;  // without the seal
+};
+
+// nullopt: the first line has none.
+std::optional<Seal> seal_of(const std::string& text) {
+  const size_t at = text.find(kSealBegin);
+  const size_t line = std::min(text.find('\n'), text.size());
+  if (at >= line) return std::nullopt;
+  const size_t hash = at + kSealBegin.size();
+  const size_t end = hash + kHashBytes;
+  if (end >= line || text[end] != ']') return std::nullopt;
+  return Seal{text.substr(hash, kHashBytes), text.substr(0, at) + text.substr(end + 1)};
+}
+
+bool is_marked(const std::string& text) { return text.starts_with(std::string("# ") + kMark); }
+
+Listing listing_in(const std::filesystem::path& record_file, const std::string& name,
+                   const std::string& text) {
+  const auto record = read_json_file(record_file);
+  return record.ok() ? listing_of(*record, name, text) : Listing::absent;
+}
+
 }  // namespace
+
+std::string sealed(const std::string& text) {
+  if (!is_marked(text)) return text;
+  const auto seal = seal_of(text);
+  std::string whole = seal ? seal->text : text;
+  const std::string hash = sha256_hex(whole);
+  whole.insert(std::min(whole.find('\n'), whole.size()), std::string(kSealBegin) + hash + "]");
+  return whole;
+}
 
 bool is_ours(const std::filesystem::path& path) {
   const std::string suffix = kBackupSuffix;
@@ -41,11 +79,14 @@ bool is_ours(const std::filesystem::path& path) {
   if (name == kRecordName) return is_record(path);
   const auto text = read_whole_file(path);
   if (!text.ok()) return false;
-  const auto record =
-      read_json_file(path.parent_path() / (kRecordName + (is_backup ? suffix : std::string())));
-  const Listing listing = record.ok() ? listing_of(*record, name, *text) : Listing::absent;
+  const std::filesystem::path record = path.parent_path() / kRecordName;
+  Listing listing = listing_in(record, name, *text);
+  if (is_backup && listing != Listing::same) {
+    listing = listing_in(record.string() + suffix, name, *text);
+  }
   if (listing != Listing::absent) return listing == Listing::same;
-  return text->starts_with(std::string("# ") + kMark);
+  const auto seal = seal_of(*text);
+  return is_marked(*text) && seal && seal->hash == sha256_hex(seal->text);
 }
 
 Status check_replaceable(const std::filesystem::path& path, std::string_view advice) {

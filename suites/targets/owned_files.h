@@ -15,14 +15,21 @@ namespace stripline::suites::tune {
 inline constexpr const char* kRecordName = "stripline-export.json";
 /// What a record lists beside its own files: SHA-256, by name, of those that were there before it.
 inline constexpr const char* kFormerFiles = "former_files";
+/// The files that it replaced and that are kept as backups, the record before it included.
+inline constexpr const char* kBackups = "backups";
 /// How every other file of an export begins, after "# ", where it may have comments.
 inline constexpr const char* kMark = "Written by Stripline";
 /// What a file that is replaced by another one of ours is kept as, behind its name.
 inline constexpr const char* kBackupSuffix = ".backup";
 
+/// The text of a file with the SHA-256 of all of it in the line of our mark, in place of one that
+/// is there; a text without our mark as it is.
+std::string sealed(const std::string& text);
+
 /// Whether a file is a record or the backup of one, has content that the record beside it lists, or
-/// begins with our mark and is not listed: what is listed with other content was changed since. The
-/// backup of a file is listed by the backup of the record.
+/// is not listed and sealed with the content that it has: else it was changed since, or is a file
+/// of others that begins as ours do. The backup of a file is listed by the record, or by the backup
+/// of it.
 bool is_ours(const std::filesystem::path& path);
 
 /// Errors: already_exists where a file is there that is not ours; `advice` says what to do.

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -21,6 +23,7 @@
 #include "base/testing/test_size.h"
 #include "optimizer/targets/mpich/mpich.h"
 #include "optimizer/targets/registry.h"
+#include "optimizer/targets/ucx/ucx.h"
 #include "suites/targets/grid.h"
 #include "suites/targets/launcher.h"
 #include "suites/targets/leftovers.h"
@@ -52,11 +55,21 @@ constexpr uint64_t kSizes[] = {1024, 131072};
 constexpr double kLaunchLimitS = 200;
 constexpr double kTryLimitS = 400;
 
-// Numbers of ranks that files have rules for. More than two of them take minutes: those of
-// 'scripts/check.sh targets' go from 2 to STRIPLINE_TEST_TARGET_RANKS.
+// The largest number of ranks in 'scripts/check.sh targets', which has minutes; null in other runs.
+const char* most_ranks_of_check() {
+  return std::getenv("STRIPLINE_TEST_TARGET_RANKS");  // NOLINT(concurrency-mt-unsafe)
+}
+
+// Kinds of calls of a cell: all of them where there are minutes, else one, in turns by `at`.
+std::vector<CallKind> kinds_to_call(Collective collective, size_t at) {
+  const auto kinds = call_kinds(collective, false);
+  if (most_ranks_of_check() != nullptr) return kinds;
+  return {kinds[at % kinds.size()]};
+}
+
+// Numbers of ranks that files have rules for. More than two of them take minutes.
 std::vector<uint32_t> ranks_with_rules() {
-  const char* const most =
-      std::getenv("STRIPLINE_TEST_TARGET_RANKS");  // NOLINT(concurrency-mt-unsafe)
+  const char* const most = most_ranks_of_check();
   if (most == nullptr) return {2, 4};
   std::vector<uint32_t> all;
   for (uint32_t ranks = 2; ranks <= static_cast<uint32_t>(std::atoi(most)); ++ranks) {
@@ -151,7 +164,9 @@ class RealTarget : public ::testing::TestWithParam<Real> {
     for (DriverCell& cell : plan.cells) cell.variants = {usual};
     const auto environment = session_->adapter->loading(file);
     if (!environment.ok()) return environment.error().message();
-    launcher_->end_within(kLaunchLimitS * ranks_with_rules().back() / 4);
+    // All kinds are three times as many.
+    const double kinds = most_ranks_of_check() != nullptr ? 3 : 1;
+    launcher_->end_within(kLaunchLimitS * kinds * ranks_with_rules().back() / 4);
     const auto launched = launcher_->run(plan, *environment);
     if (!launched.ok()) return launched.error().message();
     std::string wrong;
@@ -184,25 +199,33 @@ TEST_P(RealTarget, ExportedRulesGiveRightResultsForEveryCommunicator) {
     }
   }
   ASSERT_GE(files, 2U);
+  // Calls of each collective, by type and whether they work in place.
+  std::map<Collective, std::set<std::pair<std::string, bool>>> calls;
   for (size_t index = 0; index < cases_here(files); ++index) {
     DriverPlan plan{.repetitions = 3, .budget_s = 0.001};
     for (const Collective collective : targets::kCollectives) {
-      const auto kinds = call_kinds(collective, false);
       // All but the largest are of a part of the ranks. No rule is of one, and by default none is
       // of three.
       for (uint32_t ranks = 1; ranks <= most_ranks; ++ranks) {
         for (const uint64_t bytes : kSizes) {
-          const CallKind& kind = kinds[(index + ranks + bytes / kSizes[1]) % kinds.size()];
-          plan.cells.push_back({.operation = std::string(to_string(collective)),
-                                .ranks = ranks,
-                                .bytes = collective == Collective::barrier ? 0 : bytes,
-                                .type = kind.type,
-                                .in_place = kind.in_place});
+          for (const CallKind& kind :
+               kinds_to_call(collective, index + ranks + bytes / kSizes[1])) {
+            calls[collective].emplace(kind.type, kind.in_place);
+            plan.cells.push_back({.operation = std::string(to_string(collective)),
+                                  .ranks = ranks,
+                                  .bytes = collective == Collective::barrier ? 0 : bytes,
+                                  .type = kind.type,
+                                  .in_place = kind.in_place});
+          }
           if (collective == Collective::barrier) break;
         }
       }
     }
     EXPECT_EQ(wrong_with(exported(index), plan), "") << "file " << index;
+  }
+  for (const Collective collective : targets::kCollectives) {
+    EXPECT_EQ(calls[collective].size(), call_kinds(collective, false).size())
+        << to_string(collective);
   }
 }
 
@@ -324,6 +347,8 @@ TEST(RealUcx, ReadsTheFileThatIsExportedAndHasTheDefaultsOfTheTable) {
   ASSERT_OK_AND_ASSIGN(const auto with, output_of({"ucx_info", "-c"}, 30, loading));
   EXPECT_NE(with.find("\nUCX_RNDV_THRESH=8K\n"), std::string::npos);
 
+  ASSERT_OK_AND_ASSIGN(const auto listed, output_of({"ucx_info", "-c", "-f"}));
+  EXPECT_TRUE(targets::ucx::read_conf(listed, "what UCX lists").ok());
   ASSERT_OK_AND_ASSIGN(const auto usual, output_of({"ucx_info", "-c"}));
   for (const targets::Knob& knob : target.knobs) {
     const std::string line =

@@ -101,43 +101,54 @@ std::vector<std::string> predictions_in(const Decisions& decisions,
   return lines;
 }
 
-// Back to the default: a cell, or all that one decision was about.
-void demote(const targets::Target& target, const Cell& cell, SearchResult& result) {
+// Back to the default by this comparison: a cell, or all that one decision was about.
+void demote(const targets::Target& target, const Cell& cell, const Checked& why,
+            SearchResult& result) {
   const Scope scope = targets::scope_of(target, cell.collective);
   for (size_t i = 0; i < result.by_cell.size(); ++i) {
     const Cell& other = result.by_cell[i].cell;
     if (other.collective != cell.collective) continue;
     if (scope != Scope::collective && other.ranks != cell.ranks) continue;
     if (scope == Scope::cell && other.bytes != cell.bytes) continue;
+    if (result.by_cell[i].candidate.id == 0) continue;
     result.by_cell[i].candidate = target.candidates(cell.collective).front();
     result.decisions[i].chosen = 0;
-    result.decisions[i].outcome = targets::Outcome::tie;
+    result.decisions[i].outcome =
+        is_slower(why) ? targets::Outcome::refuted : targets::Outcome::not_confirmed;
   }
   if (scope == Scope::collective) {
     std::erase_if(result.choices, [&](const auto& one) { return one.first == cell.collective; });
   }
 }
 
-// True if it is shown to be as fast as the default; is_slower() may be false without that.
+// True if it is shown to be as fast as the default; it may be accepted without that.
 bool is_not_slower(const Checked& one) {
   return one.test.verdict == stats::NonInferiority::non_inferior;
 }
 
 // Cells that a comparison speaks against: a fitted one that is not shown to be as fast as the
-// default; those on both sides of a held-out one that is slower.
+// default; those on both sides of a held-out one that is not accepted, of as many ranks, or of the
+// next smaller number of them that was measured.
 std::vector<Cell> accused_by(const Checked& one, const SearchResult& result) {
   const auto& check = one.check;
   if (check.stage == Stage::programs || check.of_knobs) return {};
   if (check.stage == Stage::fitted) {
     return is_not_slower(one) ? std::vector<Cell>{} : std::vector<Cell>{check.cell};
   }
-  if (!is_slower(one)) return {};
+  if (targets::is_accepted(one.test)) return {};
+  uint32_t ranks = 0;
+  for (const auto& choice : result.by_cell) {
+    const Cell& cell = choice.cell;
+    if (cell.collective == check.cell.collective && cell.ranks <= check.cell.ranks) {
+      ranks = std::max(ranks, cell.ranks);
+    }
+  }
   std::vector<Cell> accused;
   const Cell* below = nullptr;
   const Cell* above = nullptr;
   for (const auto& choice : result.by_cell) {
     const Cell& cell = choice.cell;
-    if (cell.collective != check.cell.collective || cell.ranks != check.cell.ranks) continue;
+    if (cell.collective != check.cell.collective || cell.ranks != ranks) continue;
     if (cell.bytes <= check.cell.bytes && (below == nullptr || cell.bytes > below->bytes)) {
       below = &cell;
     }
@@ -257,7 +268,10 @@ class Tuning {
       STRIPLINE_ASSIGN_OR_RETURN(bundle.files, files_in(folder_));
       file_ = folder_ / bundle.files.front().name;
     }
-    for (const ExportFile& one : bundle.files) record_.files[one.name] = sha256_hex(one.text);
+    for (ExportFile& one : bundle.files) {
+      one.text = sealed(one.text);
+      record_.files[one.name] = sha256_hex(one.text);
+    }
     bundle.record = to_json(record_).dump(2) + "\n";
     return write_bundle(bundle, folder_, false, kAdvice);
   }
@@ -310,13 +324,17 @@ class Tuning {
     std::vector<Checked> kept;
     // A program may be slower because of knobs, or of rules: without the knobs it shows.
     const bool knobs_depart = !record_.search.settings.empty();
-    const bool knobs_lose =
-        knobs_depart && std::ranges::any_of(checked, [](const Checked& one) {
-          return is_slower(one) && (one.check.of_knobs || one.check.stage == Stage::programs);
-        });
+    const auto speaks_against_knobs = [](const Checked& one) {
+      return !targets::is_accepted(one.test) &&
+             (one.check.of_knobs || one.check.stage == Stage::programs);
+    };
+    const bool knobs_lose = knobs_depart && std::ranges::any_of(checked, speaks_against_knobs);
     if (knobs_lose) {
-      demote_knobs();
-      tell_("knobs back to their defaults, as something got slower with them");
+      const bool slower = std::ranges::any_of(
+          checked, [&](const Checked& one) { return speaks_against_knobs(one) && is_slower(one); });
+      demote_knobs(slower);
+      tell_(slower ? "knobs back to their defaults, as something got slower with them"
+                   : "knobs back to their defaults, as a comparison with them stays inconclusive");
       STRIPLINE_RETURN_IF_ERROR(write_files());
       if (!tried_.empty()) return true;
     }
@@ -329,7 +347,7 @@ class Tuning {
         continue;
       }
       const auto accused = accused_by(one, result);
-      for (const Cell& cell : accused) demote(adapter_.target(), cell, result);
+      for (const Cell& cell : accused) demote(adapter_.target(), cell, one, result);
       if (accused.empty()) kept.push_back(one);
     }
     // Some were demoted, or are not predicted any more, together with another one.
@@ -346,6 +364,8 @@ class Tuning {
     // The comments have the gains of the validation from here on.
     STRIPLINE_RETURN_IF_ERROR(write_files());
     record_.stages.push_back(judge_stage(stage, tried_.empty() ? checked : kept, validation));
+    record_.stages.back().inconclusive =
+        static_cast<size_t>(std::ranges::count_if(checked, is_inconclusive));
     if (tried_.empty()) {
       record_.stages.back().passed = false;
       record_.stages.back().verdict += "; no gain was confirmed";
@@ -354,13 +374,16 @@ class Tuning {
   }
 
   // All of them go back to their defaults, as they were compared together.
-  void demote_knobs() {
+  void demote_knobs(bool slower) {
     for (KnobResult& knob : record_.search.knobs) {
       if (std::ranges::find(record_.search.settings, knob.setting) ==
           record_.search.settings.end()) {
         continue;
       }
-      knob.failure = "validation found something slower with the knobs that gained";
+      knob.decision.outcome =
+          slower ? targets::KnobOutcome::loses : targets::KnobOutcome::not_shown;
+      knob.failure = slower ? "validation found something slower with the knobs that gained"
+                            : "validation was inconclusive with the knobs that gained";
     }
     record_.search.settings.clear();
   }

@@ -131,6 +131,20 @@ TEST_F(Tune, AProgramThatGetsSlowerIsReported) {
   EXPECT_FALSE(record()["validated"].get<bool>());
 }
 
+TEST_F(Tune, WhatStaysInconclusiveIsNotExported) {
+  ranks_ = "2";
+  const Finished tuned = tune("unsteady");
+  // Nothing is slower, for certain.
+  EXPECT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  EXPECT_NE(tuned.out.find("inconclusive: halo, 2 ranks"), std::string::npos) << tuned.out;
+  EXPECT_NE(tuned.out.find("programs: failed"), std::string::npos) << tuned.out;
+  EXPECT_NE(tuned.out.find("Keep the default"), std::string::npos) << tuned.out;
+  EXPECT_FALSE(fs::exists(params()));
+  const Json kept = record();
+  EXPECT_FALSE(kept["validated"].get<bool>());
+  EXPECT_EQ(kept["stages"].back()["inconclusive"], 1) << kept["stages"].dump();
+}
+
 TEST_F(Tune, WhatThereIsNoTimeForKeepsTheDefault) {
   // Each launch takes two of nine seconds.
   const Finished tuned = tune("late", {}, "100", "0.15");

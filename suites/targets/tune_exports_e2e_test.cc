@@ -365,6 +365,21 @@ TEST_F(Tune, WhatHasChangedSinceAnExportIsNamed) {
   EXPECT_TRUE(listed_export()["stale"].empty()) << listed_export().dump();
 }
 
+TEST_F(Tune, AWrittenFileIsReplacedAsLongAsNobodyHasChangedIt) {
+  const auto file = (folder_ / "chapel.env").string();
+  const auto write = [&](const std::string& bytes) {
+    return run({"export", "write", "chapel", "CHPL_AGGREGATION_DST_BUFF_SIZE=" + bytes, "-o", file})
+        .exit_code;
+  };
+  EXPECT_EQ(write("4096"), kExitOk);
+  EXPECT_EQ(write("8192"), kExitOk);
+  EXPECT_NE(read_file(file).find("=8192\n"), std::string::npos);
+  std::ofstream(file, std::ios::app) << "export MINE=1\n";
+  const std::string mine = read_file(file);
+  EXPECT_EQ(write("4096"), kExitConflict);
+  EXPECT_EQ(read_file(file), mine);
+}
+
 TEST_F(Tune, FilesAreCheckedAndWritten) {
   const auto file = (folder_ / "rules").string();
   std::ofstream(file) << "1 3 1 2 1 0 5 0 0\n";

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/atomic_file.h"
+#include "base/formatted.h"
 #include "base/quantity.h"
 #include "base/random.h"
 #include "optimizer/stats/order.h"
@@ -25,6 +26,8 @@ constexpr double kLeastPointBudgetS = 0.001;
 constexpr uint32_t kRepetitions = 300;
 constexpr size_t kMostPairs = 30;
 constexpr size_t kMostHeldOut = 60;
+// Times the largest size that was measured, where a choice holds for all sizes.
+constexpr std::array<uint64_t, 2> kLargerSizes = {4, 16};
 
 Check check_of(const Cell& cell, Stage stage) {
   return {{.operation = std::string(to_string(cell.collective)),
@@ -223,6 +226,7 @@ std::vector<Check> checks_of(const targets::Target& target,
   std::vector<Check> checks;
   std::vector<Check> held_out;
   std::vector<Check> predicted;
+  std::vector<Check> beyond;
   std::map<std::pair<Collective, uint32_t>, std::vector<const targets::Choice*>> rows;
   for (const auto& choice : by_cell) {
     rows[{choice.cell.collective, choice.cell.ranks}].push_back(&choice);
@@ -233,6 +237,20 @@ std::vector<Check> checks_of(const targets::Target& target,
     if (next != rows.end() && next->first.first == key.first) {
       if (const auto cell = predicted_cell(row, next->second)) {
         predicted.push_back(check_of(*cell, Stage::held_out));
+      }
+    }
+    // It has to be as fast beyond what it was chosen by.
+    const auto& largest = *row.back();
+    const bool for_all_sizes = targets::scope_of(target, key.first) != targets::Scope::cell;
+    if (for_all_sizes && largest.candidate.id != 0 && largest.cell.bytes > 0) {
+      for (const uint64_t factor : kLargerSizes) {
+        Cell larger = largest.cell;
+        larger.bytes = std::min(factor * larger.bytes,
+                                kLargerSizes.front() * largest_size(key.first, key.second));
+        const bool known = !beyond.empty() && beyond.back().cell == larger;
+        if (larger.bytes > largest.cell.bytes && !known) {
+          beyond.push_back(check_of(larger, Stage::held_out));
+        }
       }
     }
     for (size_t i = 0; i < row.size(); ++i) {
@@ -262,6 +280,7 @@ std::vector<Check> checks_of(const targets::Target& target,
     }
   }
   checks.insert(checks.end(), predicted.begin(), predicted.end());
+  checks.insert(checks.end(), beyond.begin(), beyond.end());
   // A few of all, spread evenly.
   const size_t step = held_out.size() / kMostHeldOut + 1;
   for (size_t i = 0; i < held_out.size(); i += step) {
@@ -310,6 +329,10 @@ std::string_view title_of(Stage stage) {
 
 bool is_slower(const Checked& one) { return one.test.verdict == stats::NonInferiority::inferior; }
 
+bool is_inconclusive(const Checked& one) {
+  return !is_slower(one) && !targets::is_accepted(one.test);
+}
+
 StageResult judge_stage(Stage stage, std::span<const Checked> checked,
                         const ValidationOptions& options) {
   StageResult result{.stage = stage, .passed = true, .verdict = "nothing to compare"};
@@ -320,12 +343,19 @@ StageResult judge_stage(Stage stage, std::span<const Checked> checked,
   };
   const size_t pairs = checked.front().pairs;
   const auto slower = count(stats::NonInferiority::inferior);
-  result.passed = slower == 0 && pairs >= options.least_pairs;
+  const auto undecided = count(stats::NonInferiority::inconclusive);
+  const auto open = std::ranges::count_if(checked, is_inconclusive);
+  result.inconclusive = static_cast<size_t>(open);
+  result.passed = slower == 0 && open == 0 && pairs >= options.least_pairs;
   result.verdict = count_text(checked.size(), "comparison") + " in " + count_text(pairs, "pair") +
                    " of launches: " + std::to_string(count(stats::NonInferiority::non_inferior)) +
                    " not slower than the default by more than the margin, " +
-                   std::to_string(slower) + " slower, " +
-                   std::to_string(count(stats::NonInferiority::inconclusive)) + " inconclusive";
+                   std::to_string(slower) + " slower, " + std::to_string(undecided) +
+                   " inconclusive";
+  if (undecided > 0) {
+    result.verdict += ", of which " + std::to_string(undecided - open) + " lose less than " +
+                      formatted("%.0f %%", 100 * targets::kBoundedLoss);
+  }
   if (pairs < options.least_pairs) {
     result.verdict += "; the time was up before the " + std::to_string(options.least_pairs) +
                       " pairs that a verdict takes";

@@ -41,7 +41,7 @@ struct Check {
 /// commute unless those are excluded, a few of all these; of each collective, a number of ranks in
 /// the middle between two with the same choices, which may be predicted there; where settings of
 /// knobs depart, the cells that knobs are looked at by, and others with as many ranks as there may
-/// be; programs.
+/// be; where a choice holds for all sizes, some beyond the largest that was measured; programs.
 std::vector<Check> checks_of(const targets::Target& target,
                              const std::vector<targets::Choice>& by_cell,
                              const std::vector<targets::Setting>& settings,
@@ -54,12 +54,17 @@ struct Checked {
 };
 /// Slower than the default by more than the margin, for certain.
 bool is_slower(const Checked& one);
+/// Neither accepted nor slower for certain.
+bool is_inconclusive(const Checked& one);
 
 /// How a stage ended.
 struct StageResult {
   Stage stage = Stage::fitted;
   bool passed = false;
   std::string verdict;  ///< a part of a sentence
+  /// Comparisons that are not accepted and not slower for certain, also those of cells that went
+  /// back to the default for it.
+  size_t inconclusive = 0;
 };
 
 struct ValidationOptions {
@@ -70,7 +75,8 @@ struct ValidationOptions {
   size_t least_pairs = 5;
 };
 
-/// The verdict about a stage from its comparisons: it passes with enough pairs and nothing slower.
+/// The verdict about a stage from its comparisons: it passes with enough pairs, where all of them
+/// are accepted (targets::is_accepted).
 StageResult judge_stage(Stage stage, std::span<const Checked> checked,
                         const ValidationOptions& options);
 

@@ -17,11 +17,12 @@ using targets::Collective;
 
 const targets::Target& named(const char* name) { return **targets::find_target(name); }
 
-std::vector<Checked> two(stats::NonInferiority second, size_t pairs) {
+std::vector<Checked> two(stats::NonInferiority second, size_t pairs, double upper = 1.01) {
   Checked one{.pairs = pairs};
   one.test.verdict = stats::NonInferiority::non_inferior;
   Checked other{.pairs = pairs};
   other.test.verdict = second;
+  other.test.upper = upper;
   return {one, other};
 }
 
@@ -32,13 +33,27 @@ TEST(Validation, AStageFailsBySomethingSlowerOrTooFewPairs) {
     return judge_stage(Stage::held_out, two(second, pairs), options).passed;
   };
   EXPECT_TRUE(passed(NonInferiority::non_inferior, 5));
-  EXPECT_TRUE(passed(NonInferiority::inconclusive, 5));
   EXPECT_FALSE(passed(NonInferiority::inferior, 5));
   EXPECT_FALSE(passed(NonInferiority::non_inferior, 4));
   EXPECT_TRUE(judge_stage(Stage::held_out, {}, options).passed);
   const auto short_of_time =
       judge_stage(Stage::held_out, two(NonInferiority::inconclusive, 1), options);
   EXPECT_NE(short_of_time.verdict.find("the time was up"), std::string::npos);
+}
+
+TEST(Validation, AStageFailsByWhatIsInconclusiveUnlessItsLossIsBounded) {
+  const ValidationOptions options{.least_pairs = 5};
+  using stats::NonInferiority;
+  const auto bounded =
+      judge_stage(Stage::programs, two(NonInferiority::inconclusive, 5, 1.09), options);
+  EXPECT_TRUE(bounded.passed);
+  EXPECT_EQ(bounded.inconclusive, 0U);
+  const auto open =
+      judge_stage(Stage::programs, two(NonInferiority::inconclusive, 5, 1.11), options);
+  EXPECT_FALSE(open.passed);
+  EXPECT_EQ(open.inconclusive, 1U);
+  EXPECT_NE(open.verdict.find("1 inconclusive, of which 0 lose less than 10 %"), std::string::npos)
+      << open.verdict;
 }
 
 TEST(Validation, RanksThatNoRuleMayReachAreHeldOut) {
@@ -109,6 +124,30 @@ TEST(Validation, EveryCollectiveWithPredictionsIsLookedAt) {
   }
   EXPECT_EQ(by_ranks[5], all);
   EXPECT_EQ(by_ranks[7], all);
+}
+
+TEST(Validation, AChoiceForAllSizesIsHeldOutBeyondThem) {
+  const targets::Target& target = named("openmpi");
+  const auto sizes_beyond = [&](Collective collective, int id, uint64_t most) {
+    std::vector<targets::Choice> choices;
+    for (const uint64_t bytes : {uint64_t{8}, most}) {
+      choices.push_back({{collective, 4, 4, bytes}, {.name = "it", .id = id}});
+    }
+    std::set<uint64_t> sizes;
+    for (const Check& check : checks_of(target, choices, {}, {4}, {})) {
+      const bool is_it = check.stage == Stage::held_out && check.asked.bytes > most;
+      if (is_it) sizes.insert(check.asked.bytes);
+    }
+    return sizes;
+  };
+  EXPECT_EQ(sizes_beyond(Collective::scan, 2, 4096), (std::set<uint64_t>{16384, 65536}));
+  EXPECT_EQ(sizes_beyond(Collective::gather, 2, 4096), (std::set<uint64_t>{16384, 65536}));
+  EXPECT_TRUE(sizes_beyond(Collective::scan, 0, 4096).empty());
+  // Rules of bcast end where it was measured.
+  EXPECT_TRUE(sizes_beyond(Collective::bcast, 6, 4096).empty());
+  // No larger than what ranks have room for.
+  const uint64_t most = largest_size(Collective::gather, 4);
+  EXPECT_EQ(sizes_beyond(Collective::gather, 2, most), (std::set<uint64_t>{4 * most}));
 }
 
 TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {

@@ -38,7 +38,8 @@ for choice in default chain; do
   fi
 done
 
-# Runs of tuning whose choices are CHOICES, in turns, each "choice outcome low high".
+# Runs of tuning whose choices are CHOICES, in turns, each "choice outcome low high"; of a bcast, or, where KNOB is given, of
+# this knob. The exported file says FILE, in turns.
 mkdir -p build/bin
 cat >build/bin/stripline-tune <<'END'
 #!/bin/bash
@@ -49,28 +50,71 @@ done
 mkdir -p "$output"
 IFS=';' read -ra all <<<"$CHOICES"
 read -r chosen outcome low high <<<"${all[$((seed % ${#all[@]}))]}"
-echo "{\"cells\": [{\"collective\": \"bcast\", \"ranks\": 2, \"bytes\": 8, \"chosen\": \"$chosen\", \"outcome\": \"$outcome\",
-  \"ratio_low\": $low, \"ratio_high\": $high}]}" >"$output/stripline-export.json"
+IFS=';' read -ra files <<<"${FILE:-$chosen}"
+printf '# Written by Stripline: run %s\n%s  # in %s\n' "$seed" "${files[$((seed % ${#files[@]}))]}" "$output" >"$output/file"
+found="\"outcome\": \"$outcome\", \"ratio_low\": $low, \"ratio_high\": $high"
+cells= knobs= settings=
+if [ -z "${KNOB+set}" ]; then
+  cells="{\"collective\": \"bcast\", \"ranks\": 2, \"bytes\": 8, \"chosen\": \"$chosen\", $found}"
+elif [ -n "$KNOB" ]; then
+  knobs="{\"name\": \"$KNOB\", \"value\": \"1\", $found}"
+  [ "$chosen" = default ] || settings="\"$KNOB\": \"$chosen\""
+fi
+echo "{\"cells\": [$cells], \"knobs\": [$knobs], \"settings\": {$settings}, \"files\": {\"file\": \"\"}}" >"$output/stripline-export.json"
 END
 chmod +x build/bin/stripline-tune
 repeat() { CHOICES=$1 python3 -B "$script" repeat --build build 4 openmpi --minutes 5 >out; }
 repeat "binomial departs 0.4 0.5"
-grep -q '1 cells in 4 runs: choices differ in 0' out
+grep -q '1 cells and knobs in 4 runs: choices differ in 0' out
 repeat "binomial departs 0.4 0.5;chain departs 0.45 0.6;default tie 0.9 1.1"
 grep -q '| yes |$' out
 repeat "binomial departs 0.4 0.5;default few_runs 1 1"
 grep -q 'choices differ in 0.* 2 decisions had too few runs' out
-for wrong in "binomial departs 0.4 0.5;chain departs 0.6 0.7" "binomial departs 0.4 0.5;default default_best 1 1.1"; do
+repeat "binomial departs 0.4 0.5;default not_confirmed 0.4 0.5"
+grep -q '| yes |$' out
+for wrong in "binomial departs 0.4 0.5;chain departs 0.6 0.7" "binomial departs 0.4 0.5;default default_best 1 1.1" \
+  "binomial departs 0.4 0.5;default refuted 0.4 0.5"; do
   if repeat "$wrong"; then
     echo "'$wrong' is taken for a tie" && cat out && exit 1
   fi
   grep -q '| NO |$' out
 done
 
-# A program with and without settings, in turns.
-printf '# Written by Stripline\nexport MPIR_CVAR_A=1\n' >settings.env
-python3 -B "$script" program --time 'took ([0-9.]+)' settings.env 3 sh -c 'echo took ${MPIR_CVAR_A:-2}' >out
-grep -q '| 3 | 2 | 1 | 0.500 \[0.500, 0.500\] |$' out
+# Targets with knobs alone, and files that say something else although the choices are the same.
+export KNOB=UCX_RNDV_THRESH
+repeat "1 departs 0.4 0.5;default not_shown 0.9 1.1"
+grep -q '| knob UCX_RNDV_THRESH .*| yes |$' out
+for wrong in "1 departs 0.4 0.5;default no_effect 0.99 1.01" "1 departs 0.4 0.5;default loses 1.2 1.3"; do
+  if repeat "$wrong"; then
+    echo "knobs: '$wrong' is taken for a tie" && cat out && exit 1
+  fi
+done
+if FILE="a;b" repeat "1 departs 0.4 0.5"; then
+  echo "files that differ are not seen" && cat out && exit 1
+fi
+grep -q '^Files differ in 1 cases' out
+if repeat "default few_runs 1 1"; then
+  echo "runs that have decided nothing are taken for the same" && cat out && exit 1
+fi
+if KNOB= repeat "default tie 1 1" 2>err; then
+  echo "records with nothing in them are taken for the same" && cat out && exit 1
+fi
+grep -q 'nothing to compare' err
+unset KNOB
+
+# A program with and without settings, in turns: whatever they are called.
+for name in MPIR_CVAR_A UCX_A FI_A GASNET_A SHMEM_A; do
+  printf '# Written by Stripline\nexport %s=1\n' "$name" >settings.env
+  python3 -B "$script" program --time 'took ([0-9.]+)' settings.env 3 sh -c "echo took \${$name:-2}" >out
+  grep -q '| 3 | 2 | 1 | 0.500 \[0.500, 0.500\] |$' out
+done
+for nothing in '' 'export SHMEM_A=1'; do
+  printf '# Written by Stripline\n%s\n' "$nothing" >nothing.env
+  if SHMEM_A=1 python3 -B "$script" program nothing.env 1 true >out 2>&1; then
+    echo "'$nothing': the default is compared with itself" && cat out && exit 1
+  fi
+  grep -q 'nothing to compare' out
+done
 if python3 -B "$script" program settings.env 1 false >out 2>&1; then
   echo "a program that fails is not seen" && exit 1
 fi

@@ -1,6 +1,7 @@
-// What happens when something dies, is stopped, or was asked for wrongly.
+// What happens when something dies, hangs, is stopped, or was asked for wrongly.
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <set>
 #include <signal.h>
 #include <sstream>
@@ -145,6 +146,60 @@ TEST_F(FailuresTest, KilledRankIsNamedAndTheRunIsMeasuredAgain) {
   const Finished watched = watching_->finish(150);
   EXPECT_EQ(watched.exit_code, kExitOk) << watched.err << logs();
   EXPECT_NE(watched.out.find("killed by signal 9 (SIGKILL)"), std::string::npos) << watched.out;
+}
+
+// What a stopped rank measures is not to blame.
+TEST_F(FailuresTest, StoppedRankIsNamedAndTheRunIsMeasuredAgain) {
+  start();
+  start_campaign();
+  ASSERT_TRUE(wait_for_measuring()) << logs();
+  ASSERT_EQ(::kill(b_->workers().front(), SIGSTOP), 0);
+  const Finished watched = watching_->finish(150);
+  EXPECT_EQ(watched.exit_code, kExitOk) << watched.err << logs();
+  EXPECT_NE(watched.out.find("rank 1 on nodes/b did not go on for 1"), std::string::npos)
+      << watched.out;
+  EXPECT_NE(watched.out.find("; it is measured again"), std::string::npos) << watched.out;
+  EXPECT_EQ(watched.out.find("left out"), std::string::npos) << watched.out;
+}
+
+// micro.issue hangs at the first attempt, and its rank dies at the second one.
+TEST_F(FailuresTest, AnExperimentThatHangsIsGivenUpThenLeftOutAndNamed) {
+  server_.emplace(folder_, ServerSetup());
+  ASSERT_FALSE(server_->address().empty()) << server_->log();
+  // Both ranks are on it, so that what it says of their points is what is said.
+  const std::map<std::string, std::string> environment = {
+      {"STRIPLINE_AGENT_WORKER", program("hanging_worker")},
+      {"HANGING_WORKER_EXPERIMENT", "micro.issue"},
+      {"HANGING_WORKER_MARK", (folder_ / "mark").string()}};
+  b_.emplace(folder_, server_->address(), "b", std::vector<std::string>(), environment);
+  ASSERT_TRUE(nodes_become_idle(server_->address(), {"b"}, 20)) << b_->log();
+  const Finished watched =
+      cli(server_->address(),
+          {"campaign", "run", "--fabric", "emulated:opteron-vapi", "--nodes", "1", "--runs", "2",
+           "--experiment", "micro.latency", "--experiment", "micro.issue", "--time-budget", "250"},
+          200);
+  ASSERT_EQ(watched.exit_code, kExitOk) << watched.out << watched.err << b_->log();
+  // In this order.
+  size_t at = 0;
+  for (const std::string said :
+       {"run 1: micro.issue/", " has taken ", " on nodes/b; it is given up after ",
+        " was lost: micro.issue/", " on nodes/b, and is given up", "; it is measured again",
+        " was lost: rank 1 on nodes/b was killed by signal 9 (SIGKILL) while it measured "
+        "micro.issue/",
+        "; micro.issue is left out from now on, and the others are measured",
+        "2 of 2 runs measured; without micro.issue, which was left out after rank 1 on nodes/b "
+        "was killed"}) {
+    at = watched.out.find(said, at);
+    ASSERT_NE(at, std::string::npos) << said << "\n" << watched.out;
+  }
+  size_t measured = 0;
+  for (const Json& one : cli_json(server_->address(), {"campaign", "export", "c1"})) {
+    if (one.at("orphan") == true) continue;
+    const bool left_out = one.at("point").at("experiment") == "micro.issue";
+    EXPECT_TRUE(!left_out || one.at("values").empty()) << one;
+    measured += one.at("values").empty() ? 0 : 1;
+  }
+  EXPECT_GT(measured, 0U);
 }
 
 TEST_F(FailuresTest, ARankThatKeepsDyingFailsTheCampaign) {

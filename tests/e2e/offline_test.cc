@@ -112,5 +112,55 @@ TEST(OfflineCampaign, IsPlannedHereMeasuredThereAndImported) {
   EXPECT_EQ(run_plan(results, results).exit_code, kExitBadInput);
 }
 
+// micro.issue hangs at the first attempt, and its rank dies at the second one.
+TEST(OfflineCampaign, AnExperimentThatFailsIsLeftOutAndTheOthersAreMeasured) {
+  const TempFolder folder;
+  const std::string plan = (folder / "plan.json").string();
+  const std::string results = (folder / "results.jsonl").string();
+  const std::string description = (folder / "description.json").string();
+  std::ofstream(description) << run_program({program("stripline-worker"), "--describe"}).out;
+  const ServerProcess server(folder, {});
+  ASSERT_FALSE(server.address().empty()) << server.log();
+  const Finished exported = cli(
+      server.address(), {"campaign", "export-plan", "--description", description, "--fabric",
+                         "emulated:opteron-vapi", "--runs", "3", "--experiment", "micro.latency",
+                         "--experiment", "micro.issue", "--time-budget", "250", "-o", plan});
+  ASSERT_EQ(exported.exit_code, kExitOk) << exported.err;
+
+  // It takes the worker that is beside it.
+  const std::string bench = (folder / "stripline-bench").string();
+  std::filesystem::copy_file(program("stripline-bench"), bench);
+  std::filesystem::copy_file(program("failing_worker"), folder / "stripline-worker");
+  const auto measure = [&] {
+    return run_program({bench, "run-plan", plan, "-o", results}, 200,
+                       {{"FAILING_WORKER_EXPERIMENT", "micro.issue"},
+                        {"FAILING_WORKER_MARK", (folder / "mark").string()}});
+  };
+  const Finished measured = measure();
+  ASSERT_EQ(measured.exit_code, kExitOk) << measured.out << measured.err;
+  // In this order.
+  size_t at = 0;
+  for (const std::string said :
+       {" of 3: micro.issue/", " has taken 1", "; it is given up after 30 s",
+        "a run was lost, and is measured again: micro.issue/", ", and is given up",
+        "a run was lost: rank 1 on ", "SIGKILL", ", while it measured micro.issue/",
+        "; micro.issue is left out from now on, and the others are measured"}) {
+    at = measured.err.find(said, at);
+    ASSERT_NE(at, std::string::npos) << said << "\n" << measured.err;
+  }
+  const std::string without = "; without micro.issue, which was left out after rank 1 on ";
+  EXPECT_NE(measured.out.find(": 3 runs in "), std::string::npos) << measured.out;
+  EXPECT_NE(measured.out.find(without), std::string::npos) << measured.out;
+  // What was left out stays so.
+  const std::string again = measure().out;
+  EXPECT_NE(again.find(without), std::string::npos) << again;
+
+  ASSERT_EQ(cli(server.address(), {"campaign", "import", results}).exit_code, kExitOk);
+  const std::vector<Json> shown = cli_json(server.address(), {"campaign", "show", "c1"});
+  ASSERT_EQ(shown.size(), 1U);
+  EXPECT_NE(shown[0].value("message", "").find(without), std::string::npos) << shown[0];
+  EXPECT_EQ(shown[0]["runs_done"], 3);
+}
+
 }  // namespace
 }  // namespace stripline::e2e

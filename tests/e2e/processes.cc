@@ -71,9 +71,9 @@ void ServerProcess::kill() {
   (void)program_->finish(kStartLimit_s);
 }
 
-void ServerProcess::stop() {
+int ServerProcess::stop() {
   program_->process().signal(SIGTERM);
-  (void)program_->finish(kStartLimit_s);
+  return program_->finish(kStartLimit_s).exit_code;
 }
 
 void ServerProcess::restart() {

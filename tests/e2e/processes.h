@@ -45,7 +45,8 @@ class ServerProcess {
   pid_t pid() { return program_->process().pid(); }
   void signal(int number) { program_->process().signal(number); }
   void kill();  ///< SIGKILL
-  void stop();  ///< SIGTERM
+  int stop();   ///< SIGTERM; returns the exit code, -1 if it did not end
+  bool running() { return !program_->process().poll(); }
   /// Starts again on the same port and database.
   void restart();
   std::string log() const { return program_->err(); }

@@ -10,7 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
+#include "server/doors/listen_address.h"
 #include "server/store/postgres_store.h"
+#include "server/testing/deaf_peer.h"
 #include "server/testing/postgres_server.h"
 #include "server/testing/service_test.h"
 #include "tests/e2e/processes.h"
@@ -20,6 +22,7 @@ namespace stripline::e2e {
 namespace {
 
 using server::AutoAgent;
+using server::connect_deaf_peer;
 using server::PostgresServer;
 
 // For slow machines and sanitizers.
@@ -61,6 +64,10 @@ class StandbyTest : public server::ServiceTest {
                  std::string::npos;
         },
         kPatienceS);
+  }
+
+  static int port_of(const ServerProcess& server) {
+    return server::parse_listen_address(server.address())->port;
   }
 
   // True if the server serves within the limit. Calls go to it from now on.
@@ -137,6 +144,24 @@ TEST_F(StandbyTest, SaysThatItStandsByAndWhoServes) {
   EXPECT_EQ(followed.exit_code, kExitOk) << followed.err;
 }
 
+TEST_F(StandbyTest, EndsThoughAPeerReadsNothing) {
+  const UniqueFd deaf = connect_deaf_peer(port_of(*second_));
+  ASSERT_TRUE(deaf);
+  EXPECT_EQ(second_->stop(), kExitOk) << second_->log();
+}
+
+// It serves, or ends so that the service manager starts it again.
+TEST_F(StandbyTest, TakesOverThoughAPeerReadsNothing) {
+  const UniqueFd deaf = connect_deaf_peer(port_of(*second_));
+  ASSERT_TRUE(deaf);
+  EXPECT_EQ(first_->stop(), kExitOk) << first_->log();
+  ASSERT_TRUE(
+      stripline::eventually([&] { return !second_->running() || serves(*second_, 0); }, kPatienceS))
+      << second_->log();
+  if (!second_->running()) second_->restart();
+  EXPECT_TRUE(serves(*second_)) << second_->log();
+}
+
 TEST_F(StandbyTest, TakesOverFromAServerThatIsKilled) {
   start_samplers();
   const std::string campaign = created(small_spec(3)).name();
@@ -209,6 +234,24 @@ TEST_F(StandbyTest, TheCommandFollowsACampaignToTheNextServer) {
   killer.join();
   EXPECT_EQ(watched.exit_code, kExitOk) << watched.err;
   EXPECT_NE(watched.out.find("succeeded"), std::string::npos) << watched.err << watched.out;
+}
+
+TEST_F(StandbyTest, TheCommandRunsACampaignOnToTheNextServer) {
+  start_samplers();
+  std::thread killer([&] {
+    EXPECT_TRUE(measures(2));
+    first_->kill();
+  });
+  const Finished ran = cli(
+      both_, {"campaign", "run", "--fabric", "tcp", "--experiment", "kernel.loop", "--runs", "3"});
+  killer.join();
+  EXPECT_EQ(ran.exit_code, kExitOk) << ran.err << second_->log();
+  EXPECT_NE(ran.out.find("succeeded"), std::string::npos) << ran.err << ran.out;
+  ASSERT_TRUE(serves(*second_)) << second_->log();
+  v1::ListCampaignsResponse all;
+  grpc::ClientContext context;
+  ASSERT_TRUE(campaigns_->ListCampaigns(&context, {}, &all).ok());
+  EXPECT_EQ(all.campaigns_size(), 1) << "it is created once";
 }
 
 // It cancels its calls when it ends: for whoever follows, that is no end.

@@ -1,4 +1,6 @@
 // Calls of shared_array.h, layout.h, pointer_to_shared.h, forall.h and halo.h.
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include <stripline/forall.h>
@@ -218,6 +220,108 @@ void add_foralls(std::vector<Call>& calls) {
                    {Kind::beyond, Kind::nonsense}});
 }
 
+// The rank that iteration i belongs to by a i + b, as if that could not overflow.
+rank_t rank_of(uint64_t a, int64_t i, uint64_t b) {
+  return static_cast<rank_t>((a * static_cast<uint64_t>(i) + b) % Trial::kRanks);
+}
+
+void add_affinities(std::vector<Call>& calls) {
+  static constexpr int64_t kIterations = 10;
+  calls.push_back({"forall.h",
+                   "forall",
+                   true,
+                   {element, element},
+                   [](Trial& t) {
+                     const uint64_t a = t.element(0);
+                     const uint64_t b = t.element(1);
+                     int64_t made = 0;
+                     int64_t expected = 0;
+                     for (int64_t i = 0; i < kIterations; ++i) {
+                       expected += rank_of(a, i, b) == t.me ? 1 : 0;
+                     }
+                     forall(t.context, range(0, kIterations),
+                            affinity(static_cast<int64_t>(a), static_cast<int64_t>(b)),
+                            [&](int64_t i) {
+                              ++made;
+                              t.right(rank_of(a, i, b) == t.me);
+                            });
+                     t.right(made == expected);
+                     forall(t.context, range(0, kIterations),
+                            affinity_by([a](int64_t i) { return static_cast<int64_t>(a) + i; }),
+                            [&](int64_t i) { t.right(rank_of(1, i, a) == t.me); });
+                   },
+                   {Kind::beyond, Kind::nonsense}});
+  // zero: a step of 0; nonsense: from the end on, which is no iteration.
+  calls.push_back(
+      {"forall.h",
+       "forall",
+       true,
+       {option},
+       [](Trial& t) {
+         const int64_t step = t.kind(0) == Kind::usual ? 1 : t.kind(0) == Kind::zero ? 0 : -1;
+         int64_t made = 0;
+         forall(t.context, range(0, kIterations, step), every_rank, [&](int64_t) { ++made; });
+         t.right(made == (t.kind(0) == Kind::usual ? kIterations : 0));
+       },
+       {Kind::nonsense}});
+  // zero: a pointer to nothing; nonsense: elements before the beginning of the segment.
+  calls.push_back({"forall.h", "forall", true, {option}, [](Trial& t) {
+                     const auto at = t.kind(0) == Kind::zero ? shared_array<uint64_t>::pointer<>()
+                                                             : t.elements.ptr(3);
+                     const int64_t k = t.kind(0) == Kind::nonsense ? -(int64_t{1} << 50) : 0;
+                     forall(t.context, range(0, 4), owner_of(at, t.elements.distribution(), 1, k),
+                            [&](int64_t i) { t.right(rank_of(1, i, 3) == t.me); });
+                     t.right(t.kind(0) == Kind::usual);
+                   }});
+  // zero: a step of 0; nonsense: from before the first element on.
+  calls.push_back({"forall.h",
+                   "forall",
+                   true,
+                   {element, option},
+                   [](Trial& t) {
+                     const auto end = static_cast<int64_t>(t.element(0));
+                     const index_range loop = range(t.kind(1) == Kind::nonsense ? -2 : 0, end,
+                                                    t.kind(1) == Kind::zero ? 0 : 1);
+                     forall(t.context, loop, zip(t.elements, t.elements),
+                            [&](int64_t i, uint64_t& a, uint64_t& b) {
+                              const auto index = static_cast<uint64_t>(i);
+                              t.right(&a == &b && a == Trial::first(0, index));
+                              t.right(t.elements.is_local(index));
+                            });
+                   },
+                   {Kind::beyond, Kind::nonsense}});
+}
+
+// Halos of N dimensions, the last of which is that of the arguments, and between the two ranks.
+template <size_t N>
+void exchange_halos(Trial& t) {
+  halo_shape<N> shape;
+  shape.interior.fill(1);
+  shape.grid.fill(1);
+  shape.periodic.fill(true);
+  shape.interior.front() = 2;
+  shape.width.front() = 1;
+  shape.interior.back() = 2 * t.count(0);
+  shape.width.back() = t.kind(1) == Kind::usual ? 1 : t.count(1);
+  shape.grid.back() = Trial::kRanks;
+  shape.neighbours = halo_neighbours::all;
+  auto made = halo_exchange<uint64_t, N>::create(t.context, shape);
+  if (!made.ok()) return t.refused(made.error());
+  t.right(made->extents().back() == shape.interior.back() + 2 * shape.width.back());
+  t.right(made->neighbours() > 0);
+  std::vector<uint64_t> cells(made->elements(), t.me);
+  made->exchange(cells.data());
+  // A corner, which comes from where the last dimension ends.
+  const rank_t from = shape.width.back() > 0 ? t.other : t.me;
+  t.right(cells.front() == from && cells.back() == from);
+}
+
+void add_halos_of_dimensions(std::vector<Call>& calls) {
+  for (const auto make : {exchange_halos<2>, exchange_halos<3>, exchange_halos<4>}) {
+    calls.push_back({"halo.h", "halo_exchange", true, {count, count}, make, {Kind::beyond}});
+  }
+}
+
 void add_halos(std::vector<Call>& calls) {
   calls.push_back({"halo.h",
                    "halo_exchange",
@@ -255,7 +359,9 @@ void add_array_calls(std::vector<Call>& calls) {
   add_shared_arrays(calls);
   add_places(calls);
   add_foralls(calls);
+  add_affinities(calls);
   add_halos(calls);
+  add_halos_of_dimensions(calls);
 }
 
 }  // namespace stripline::edges

@@ -1,6 +1,8 @@
 // Collective calls of context.h and team.h, and functions of reduction.h.
 #include <array>
+#include <span>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -250,6 +252,111 @@ void add_of_no_team(std::vector<Call>& calls) {
                    }});
 }
 
+// A call with the algorithm that an option argument names: zero: one that is for trees of whole
+// messages; nonsense: none.
+collective_algorithm algorithm_of(const Trial& t, size_t option_argument) {
+  const Kind kind = t.kind(option_argument);
+  return kind == Kind::usual  ? collective_algorithm::automatic
+         : kind == Kind::zero ? collective_algorithm::binomial
+                              : static_cast<collective_algorithm>(200);
+}
+
+// Two elements of each rank, in blocks of one for each; `out` has room for both ranks' blocks.
+struct Blocks {
+  std::array<uint64_t, 2> in;
+  std::array<uint64_t, 4> out{};
+};
+
+constexpr std::array<size_t, 2> kOnes = {1, 1};
+constexpr std::array<size_t, 2> kOneByOne = {0, 1};
+
+// Operations that take an algorithm, by the name of the algorithms' operation, with what the first
+// element of the result is on rank 1: rank r gives 10 + r and 20 + r.
+struct WithAlgorithm {
+  std::string_view name;
+  void (*make)(const team&, Blocks&, collective_algorithm);
+  uint64_t result;
+};
+
+constexpr std::array kWithAlgorithms = {
+    WithAlgorithm{"broadcast",
+                  [](const team& all, Blocks& b, collective_algorithm by) {
+                    all.broadcast(b.in, 0, by);
+                    b.out[0] = b.in[0];
+                  },
+                  10},
+    WithAlgorithm{"reduce",
+                  [](const team& all, Blocks& b, collective_algorithm by) {
+                    all.reduce(b.in, std::span(b.out).first(2), op_add{}, 1, by);
+                  },
+                  21},
+    WithAlgorithm{
+        "gather",
+        [](const team& all, Blocks& b, collective_algorithm by) { all.gather(b.in, b.out, 1, by); },
+        10},
+    WithAlgorithm{"scatter",
+                  [](const team& all, Blocks& b, collective_algorithm by) {
+                    all.scatter(b.in, std::span(b.out).first(1), 0, by);
+                  },
+                  20},
+    WithAlgorithm{
+        "allgather",
+        [](const team& all, Blocks& b, collective_algorithm by) { all.allgather(b.in, b.out, by); },
+        10},
+    WithAlgorithm{"allgather_v",
+                  [](const team& all, Blocks& b, collective_algorithm by) {
+                    all.allgather_v(std::span(b.in).first(1), std::span(b.out).first(2), kOnes,
+                                    kOneByOne, by);
+                  },
+                  10},
+    WithAlgorithm{"all_to_all",
+                  [](const team& all, Blocks& b, collective_algorithm by) {
+                    all.all_to_all(b.in, std::span(b.out).first(2), by);
+                  },
+                  20},
+    WithAlgorithm{"all_to_allv",
+                  [](const team& all, Blocks& b, collective_algorithm by) {
+                    all.all_to_all_v(b.in, kOnes, kOneByOne, std::span(b.out).first(2), kOnes,
+                                     kOneByOne, by);
+                  },
+                  20},
+    WithAlgorithm{"reduce_scatter",
+                  [](const team& all, Blocks& b, collective_algorithm by) {
+                    all.reduce_scatter(b.in, std::span(b.out).first(1), op_add{}, by);
+                  },
+                  41},
+    WithAlgorithm{"scan",
+                  [](const team& all, Blocks& b, collective_algorithm by) {
+                    all.inclusive_scan(b.in, std::span(b.out).first(2), op_add{}, by);
+                  },
+                  21},
+    WithAlgorithm{"scan",
+                  [](const team& all, Blocks& b, collective_algorithm by) {
+                    all.exclusive_scan(b.in, std::span(b.out).first(2), op_add{}, by);
+                  },
+                  10},
+};
+
+void add_of_algorithms(std::vector<Call>& calls) {
+  for (const WithAlgorithm& one : kWithAlgorithms) {
+    calls.push_back({"team.h", one.name, true, {option}, [of = &one](Trial& t) {
+                       const team all = team::world(t.context);
+                       Blocks blocks{.in = {uint64_t{10} + t.me, uint64_t{20} + t.me}};
+                       of->make(all, blocks, algorithm_of(t, 0));
+                       t.right(t.me == 0 || blocks.out[0] == of->result);
+                     }});
+  }
+  calls.push_back({"team.h", "exclusive_scan", true, {memory, length}, [](Trial& t) {
+                     const team all = team::world(t.context);
+                     const auto in = data_of(t, 0, 1);
+                     std::vector<uint64_t> out(in.size(), 3);
+                     all.exclusive_scan(in, out, op_max{});
+                     for (size_t i = 0; i < out.size(); ++i) {
+                       t.right(out[i] == (t.me == 0 ? 3 : 5000 + i));
+                     }
+                   }});
+}
+
 // Lists of counts and offsets of two blocks of one element each; zero: empty blocks; nonsense: one
 // block of more elements than there are.
 std::vector<size_t> counts_of(const Trial& t, size_t option_argument) {
@@ -319,6 +426,7 @@ void add_collective_calls(std::vector<Call>& calls) {
   add_of_teams(calls);
   add_of_no_team(calls);
   add_of_blocks(calls);
+  add_of_algorithms(calls);
 }
 
 }  // namespace stripline::edges

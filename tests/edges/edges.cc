@@ -4,16 +4,21 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <poll.h>
+#include <deque>
+#include <numeric>
 #include <sys/wait.h>
 #include <thread>
+#include <tuple>
 #include <unistd.h>
+#include <utility>
 
 #include <stripline/future.h>
 
 #include "base/exit_codes.h"
 #include "base/random.h"
+#include "base/subprocess.h"
 #include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/rma/fiber_group.h"
 
 namespace stripline::edges {
@@ -25,6 +30,9 @@ constexpr int kRefused = 41;     // the call returned an error, and the job went
 constexpr int kNotStarted = 42;  // the job did not start, or did not end
 
 constexpr unsigned kMaxSeconds = 60;       // a trial that takes longer counts as stuck
+constexpr size_t kFibersAtOnce = 2;        // trials whose ranks are fibers
+constexpr uint64_t kMappedInterval = 4;    // one trial of this number has mapped memory
+constexpr uint64_t kSystematic = 7;        // seed of what is drawn for systematic cases
 constexpr size_t kMaxMessageBytes = 1200;  // a longer line is not a clear one
 
 constexpr std::array<std::string_view, 9> kKindNames = {
@@ -62,13 +70,16 @@ struct Outcome {
   std::string said;  // on standard error
 };
 
-// Two ranks, on the virtual clock where they have a network, unless threads of theirs inject.
+// On the virtual clock, as which ranks run that have a network, unless threads of theirs inject.
+bool runs_as_fibers(const Case& one, const Call& call) { return one.network && !call.injects; }
+
+// Two ranks, to the end of their trial.
 Status run_ranks(const Case& one, const Call& call, const std::function<void(Context&)>& body) {
   Options options;
   options.segment_bytes = Trial::kSegmentBytes;
   options.debug = one.debug;
   if (call.injects) options.threads = thread_mode::injecting;
-  if (!one.network || call.injects) {
+  if (!runs_as_fibers(one, call)) {
     options.fabric = "tcp";
     options.same_node = one.network ? "network" : "mapped";
     return bootstrap::run_ranks({.ranks = Trial::kRanks, .context = options, .am_config = {}},
@@ -80,15 +91,24 @@ Status run_ranks(const Case& one, const Call& call, const std::function<void(Con
                                body);
 }
 
-Outcome outcome_of(const Case& one, const Call& call) {
+// A trial whose process has been started.
+struct Running {
+  size_t index = 0;  // of its case
+  pid_t process = -1;
+  UniqueFd said;
+};
+
+Running start(const Case& one, const Call& call, size_t index) {
   std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) return {-1, "no pipe"};
+  if (pipe(ends.data()) != 0) std::abort();
+  UniqueFd reading(ends[0]);
+  UniqueFd writing(ends[1]);
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
-    dup2(ends[1], STDERR_FILENO);
-    close(ends[0]);
-    close(ends[1]);
+    dup2(writing.get(), STDERR_FILENO);
+    reading.reset();
+    writing.reset();
     alarm(kMaxSeconds);
     const Status ran = run_ranks(one, call, [&](Context& context) {
       Trial trial(context, one, call);
@@ -100,15 +120,18 @@ Outcome outcome_of(const Case& one, const Call& call) {
     }
     _exit(kExitOk);
   }
-  close(ends[1]);
+  return {index, child, std::move(reading)};
+}
+
+Outcome outcome_of(const Running& running) {
   Outcome outcome;
   std::array<char, 4096> buffer{};
   ssize_t got = 0;
-  while ((got = read(ends[0], buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR)) {
+  while ((got = read(running.said.get(), buffer.data(), buffer.size())) > 0 ||
+         (got < 0 && errno == EINTR)) {
     if (got > 0) outcome.said.append(buffer.data(), static_cast<size_t>(got));
   }
-  close(ends[0]);
-  while (waitpid(child, &outcome.status, 0) < 0 && errno == EINTR) {
+  while (waitpid(running.process, &outcome.status, 0) < 0 && errno == EINTR) {
   }
   return outcome;
 }
@@ -141,6 +164,49 @@ std::optional<std::string> mistake_of(std::string_view said, const Call& call, b
   return std::nullopt;
 }
 
+// Why a trial with this outcome fails; none if it passes.
+std::optional<std::string> failure_of(const Case& one, const Call& call, const Outcome& outcome) {
+  const auto with_words = [&](const std::string& what) {
+    return what + "; its message: " + (outcome.said.empty() ? "none" : outcome.said);
+  };
+  if (!WIFEXITED(outcome.status)) {
+    const int signal = WTERMSIG(outcome.status);
+    return with_words(signal == SIGALRM ? "it did not end" : "signal " + std::to_string(signal));
+  }
+  const int code = WEXITSTATUS(outcome.status);
+  const bool wrong = std::ranges::any_of(one.kinds, is_wrong);
+  const auto may_pass = [&call](Kind kind) {
+    return is_doubtful(kind) || std::ranges::find(call.may_pass, kind) != call.may_pass.end();
+  };
+  const bool doubtful = std::ranges::any_of(one.kinds, may_pass) || one.alone.has_value() ||
+                        (one.from != From::program && one.from != From::twice) ||
+                        // A call for zero elements need not look at its other arguments.
+                        std::ranges::find(one.kinds, Kind::zero) != one.kinds.end();
+  if (code == kExitOk) {
+    if (wrong && !doubtful) return with_words("a wrong argument was accepted");
+    return std::nullopt;
+  }
+  if (code != kExitUsage && code != kRefused) return with_words("exit " + std::to_string(code));
+  if (!wrong && !doubtful) return with_words("right arguments were refused");
+  // The program knows which call has returned an error.
+  const bool names_call = code != kRefused && !one.alone.has_value() && one.from == From::program;
+  if (const auto mistake = mistake_of(outcome.said, call, names_call)) return with_words(*mistake);
+  return std::nullopt;
+}
+
+// Chooses the job of a case, by random numbers: `draw(n)` returns one below n.
+template <typename Draw>
+void choose_job(Case& one, const Call& call, bool mapped, const Draw& draw) {
+  one.network = !mapped && !call.in_reach;
+  one.debug = draw(2) == 0 && !call.in_reach;
+  const bool differs =
+      std::ranges::any_of(one.kinds, [](Kind kind) { return kind != Kind::usual; });
+  const bool on_all_ranks = call.collective && one.from != From::handler;
+  if (on_all_ranks && differs && one.debug && draw(4) == 0) {
+    one.alone = static_cast<rank_t>(draw(Trial::kRanks));
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(Kind kind) { return kKindNames[static_cast<size_t>(kind)]; }
@@ -171,13 +237,20 @@ std::span<const Kind> kinds_of(Argument argument) {
 std::vector<Call> all_calls() {
   std::vector<Call> calls;
   add_memory_calls(calls);
+  add_pointer_calls(calls);
+  add_atomic_calls(calls);
+  add_vis_calls(calls);
   add_injection_calls(calls);
   add_message_calls(calls);
   add_collective_calls(calls);
   add_array_calls(calls);
   add_mechanism_calls(calls);
+  add_update_calls(calls);
+  add_gather_calls(calls);
+  add_loop_calls(calls);
   add_worker_calls(calls);
   add_moved_calls(calls);
+  add_null_calls(calls);
   return calls;
 }
 
@@ -187,21 +260,21 @@ std::string text(const Case& one, const Call& call) {
     text += (i > 0 ? ", " : "") + std::string(to_string(one.kinds[i]));
   }
   text += ") of " + std::string(call.header) + ", from " + std::string(to_string(one.from));
-  if (one.disagree) text += ", by rank 1 alone";
+  if (one.alone) text += ", by rank " + std::to_string(*one.alone) + " alone";
   text += one.network ? ", network" : ", mapped";
   if (one.debug) text += ", debug";
   return text;
 }
 
-std::vector<Case> systematic_cases(const std::vector<Call>& calls, uint64_t mapped_interval) {
+std::vector<Case> systematic_cases(const std::vector<Call>& calls) {
   std::vector<Case> cases;
   for (size_t number = 0; number < calls.size(); ++number) {
     const Call& call = calls[number];
+    const size_t first = cases.size();
     const Case usual{.call = number,
                      .kinds = std::vector<Kind>(call.arguments.size(), Kind::usual)};
     for (const From from :
          {From::program, From::twice, From::handler, From::continuation, From::thread}) {
-      if (call.collective && (from == From::handler || from == From::thread)) continue;
       cases.push_back(usual);
       cases.back().from = from;
     }
@@ -212,21 +285,21 @@ std::vector<Case> systematic_cases(const std::vector<Call>& calls, uint64_t mapp
         cases.back().kinds[argument] = kind;
       }
     }
-  }
-  // Each case in one of the jobs: few mistakes depend on the path.
-  for (size_t i = 0; i < cases.size(); ++i) {
-    const uint64_t draw = hash_of(7, i, 0);
-    cases[i].network = draw % mapped_interval != 0;
-    cases[i].debug = draw / mapped_interval % 2 == 0;
-    cases[i].disagree =
-        calls[cases[i].call].collective && cases[i].debug && draw / mapped_interval / 2 % 4 == 0;
+    // By the number of the call, which of its cases are mapped.
+    const uint64_t turn = hash_of(kSystematic, number, 0);
+    for (size_t i = 0; first + i < cases.size(); ++i) {
+      uint64_t drawn = 0;
+      choose_job(cases[first + i], call, (turn + i) % kMappedInterval == 0, [&](uint64_t below) {
+        return mix64(hash_of(kSystematic, number, (i + 1) << 8 | ++drawn)) % below;
+      });
+    }
   }
   return cases;
 }
 
-Case random_case(const std::vector<Call>& calls, uint64_t mapped_interval, uint64_t seed) {
+Case random_case(const std::vector<Call>& calls, uint64_t seed) {
   uint64_t drawn = 0;
-  const auto draw = [&](uint64_t below) { return hash_of(seed, ++drawn, 0) % below; };
+  const auto draw = [&](uint64_t below) { return mix64(hash_of(seed, ++drawn, 0)) % below; };
   Case one{.call = draw(calls.size())};
   const Call& call = calls[one.call];
   for (const Argument argument : call.arguments) {
@@ -235,43 +308,34 @@ Case random_case(const std::vector<Call>& calls, uint64_t mapped_interval, uint6
   }
   const uint64_t from = draw(12);
   one.from = static_cast<From>(from < kFromNames.size() ? from : 0);
-  if (call.collective && (one.from == From::handler || one.from == From::thread)) {
-    one.from = From::program;
-  }
-  one.network = draw(mapped_interval) != 0;
-  one.debug = draw(2) == 0;
-  one.disagree = call.collective && one.debug && draw(4) == 0;
+  choose_job(one, call, draw(kMappedInterval) == 0, draw);
   return one;
 }
 
-std::optional<std::string> failure_of(const Case& one, const Call& call) {
-  const Outcome outcome = outcome_of(one, call);
-  const auto with_words = [&](const std::string& what) {
-    return what + "; its message: " + (outcome.said.empty() ? "none" : outcome.said);
+void run_trials(
+    const std::vector<Case>& cases, const std::vector<Call>& calls,
+    const std::function<void(size_t index, const std::optional<std::string>& failure)>& judge) {
+  // To load libfabric, and to let it look for devices, takes many times what a trial takes. Trials
+  // have it from this process; those that cannot load it say why.
+  std::ignore = fabric::list_ofi_providers();
+  const auto as_fibers = [&](size_t index) {
+    return runs_as_fibers(cases[index], calls[cases[index].call]);
   };
-  if (!WIFEXITED(outcome.status)) {
-    const int signal = WTERMSIG(outcome.status);
-    return with_words(signal == SIGALRM ? "it did not end" : "signal " + std::to_string(signal));
-  }
-  const int code = WEXITSTATUS(outcome.status);
-  const bool wrong = std::ranges::any_of(one.kinds, is_wrong);
-  const auto may_pass = [&call](Kind kind) {
-    return is_doubtful(kind) || std::ranges::find(call.may_pass, kind) != call.may_pass.end();
+  std::vector<size_t> order(cases.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_partition(order.begin(), order.end(), as_fibers);
+  std::deque<Running> running;
+  const auto finish_oldest = [&] {
+    const Running oldest = std::move(running.front());
+    running.pop_front();
+    const Case& one = cases[oldest.index];
+    judge(oldest.index, failure_of(one, calls[one.call], outcome_of(oldest)));
   };
-  const bool doubtful = std::ranges::any_of(one.kinds, may_pass) || one.disagree ||
-                        (one.from != From::program && one.from != From::twice) ||
-                        // A call for zero elements need not look at its other arguments.
-                        std::ranges::find(one.kinds, Kind::zero) != one.kinds.end();
-  if (code == kExitOk) {
-    if (wrong && !doubtful) return with_words("a wrong argument was accepted");
-    return std::nullopt;
+  for (const size_t index : order) {
+    while (running.size() >= (as_fibers(index) ? kFibersAtOnce : size_t{1})) finish_oldest();
+    running.push_back(start(cases[index], calls[cases[index].call], index));
   }
-  if (code != kExitUsage && code != kRefused) return with_words("exit " + std::to_string(code));
-  if (!wrong && !doubtful) return with_words("right arguments were refused");
-  // The program knows which call has returned an error.
-  const bool names_call = code != kRefused && !one.disagree && one.from == From::program;
-  if (const auto mistake = mistake_of(outcome.said, call, names_call)) return with_words(*mistake);
-  return std::nullopt;
+  while (!running.empty()) finish_oldest();
 }
 
 Trial::Trial(Context& on, const Case& what, const Call& which)
@@ -301,7 +365,7 @@ Trial::Trial(Context& on, const Case& what, const Call& which)
 }
 
 Kind Trial::kind(size_t argument) const {
-  if (case_.disagree && me != 1) return Kind::usual;
+  if (case_.alone && me != *case_.alone) return Kind::usual;
   return case_.kinds[argument];
 }
 
@@ -402,7 +466,7 @@ shared_array<uint64_t> Trial::handle(size_t argument) const {
 
 void Trial::right(bool holds) {
   // If ranks disagree, each computes what is right from arguments of its own.
-  if (holds || case_.disagree || std::ranges::any_of(case_.kinds, is_doubtful)) return;
+  if (holds || case_.alone || std::ranges::any_of(case_.kinds, is_doubtful)) return;
   std::fprintf(stderr, "rank %u: the result is not right\n", me);
   _exit(kWrong);
 }
@@ -446,6 +510,10 @@ void Trial::run() {
       break;
   }
   meet();
+}
+
+global_ptr<uint64_t> flag_of(const Trial& t, global_ptr<uint64_t> place) {
+  return {place.where(), t.array.offset() + (Trial::kElements - 1) * sizeof(uint64_t)};
 }
 
 void expect_stored(Trial& t, size_t place_argument, const uint64_t* source, size_t count) {

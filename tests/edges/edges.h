@@ -51,7 +51,7 @@ std::span<const Kind> kinds_of(Argument argument);
 enum class From : uint8_t {
   program,
   twice,         ///< two calls, one after the other
-  handler,       ///< a handler of an active message
+  handler,       ///< a handler of an active message, of rank 0 alone
   continuation,  ///< a continuation of a future
   thread,        ///< a thread other than the Context's
 };
@@ -65,43 +65,61 @@ struct Call {
   std::string_view name;    ///< as messages name it
   bool collective = false;  ///< made by all ranks; else by rank 0
   std::vector<Argument> arguments;
-  void (*make)(Trial& trial) = nullptr;
+  std::function<void(Trial& trial)> make = nullptr;
   std::vector<Kind> may_pass = {};  ///< kinds that are wrong elsewhere, and valid here
   /// Ranks have joined with thread_mode::injecting, and are on the real clock.
   bool injects = false;
+  /// Memory in reach has a path of its own, which no one observes: trials have mapped memory, and
+  /// are not in debug mode.
+  bool in_reach = false;
 };
 
 /// The whole table.
 std::vector<Call> all_calls();
 void add_memory_calls(std::vector<Call>& calls);
+void add_pointer_calls(std::vector<Call>& calls);
+void add_atomic_calls(std::vector<Call>& calls);
+void add_vis_calls(std::vector<Call>& calls);
 void add_injection_calls(std::vector<Call>& calls);
 void add_message_calls(std::vector<Call>& calls);
 void add_collective_calls(std::vector<Call>& calls);
 void add_array_calls(std::vector<Call>& calls);
 void add_mechanism_calls(std::vector<Call>& calls);
+void add_update_calls(std::vector<Call>& calls);
+void add_gather_calls(std::vector<Call>& calls);
+void add_loop_calls(std::vector<Call>& calls);
 void add_worker_calls(std::vector<Call>& calls);
 void add_moved_calls(std::vector<Call>& calls);
+void add_null_calls(std::vector<Call>& calls);
 
 /// The arguments of one trial, and the job in which the call is made.
 struct Case {
   size_t call = 0;          ///< index into all_calls()
   std::vector<Kind> kinds;  ///< of the call's arguments
   From from = From::program;
-  bool disagree = false;  ///< only rank 1 makes a collective call with these arguments
-  bool debug = false;     ///< Options::debug
-  bool network = false;   ///< an emulated network, or tcp if the call injects; else mapped memory
+  /// The only rank that makes a collective call with these arguments, while those of the others are
+  /// usual; none: all do.
+  std::optional<rank_t> alone = std::nullopt;
+  bool debug = false;    ///< Options::debug
+  bool network = false;  ///< an emulated network, or tcp if the call injects; else mapped memory
 };
 std::string text(const Case& one, const Call& call);
 
-/// Every call from each place, and with each kind of each argument while the others are usual. One
-/// case in `mapped_interval` has mapped memory, for which ranks are threads and start a hundred
-/// times slower, as they do for all calls that inject.
-std::vector<Case> systematic_cases(const std::vector<Call>& calls, uint64_t mapped_interval);
+/// Every call from each place, and with each kind of each argument while the others are usual; each
+/// of these in one job, as few mistakes depend on the path. A quarter of the cases of each call
+/// have mapped memory, at least one of them; a quarter of those of collective calls in debug mode
+/// have ranks that disagree.
+std::vector<Case> systematic_cases(const std::vector<Call>& calls);
 /// A random combination of arguments, place and job, which the seed decides.
-Case random_case(const std::vector<Call>& calls, uint64_t mapped_interval, uint64_t seed);
+Case random_case(const std::vector<Call>& calls, uint64_t seed);
 
-/// Runs a trial in a process of its own. Returns why it fails; none if it passes.
-std::optional<std::string> failure_of(const Case& one, const Call& call);
+/// Runs each trial in a process of its own, those on an emulated network two at a time: their ranks
+/// are fibers of one thread. Ranks with mapped memory are threads that spin, and have the
+/// processors for themselves. `judge` gets the index of a case, in any order, and why it fails;
+/// none if it passes.
+void run_trials(
+    const std::vector<Case>& cases, const std::vector<Call>& calls,
+    const std::function<void(size_t index, const std::optional<std::string>& failure)>& judge);
 
 /// One rank of a trial: what the call in the table makes its arguments from.
 class Trial {
@@ -162,6 +180,8 @@ class Trial {
   bool done_ = false;
 };
 
+/// The last element of the array of that rank, as a flag for signals.
+global_ptr<uint64_t> flag_of(const Trial& t, global_ptr<uint64_t> place);
 /// The elements at a place argument are those of `source`.
 void expect_stored(Trial& t, size_t place_argument, const uint64_t* source, size_t count);
 /// `destination` has the initial elements at a place argument.

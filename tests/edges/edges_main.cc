@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,29 +17,33 @@
 
 int main(int argc, char** argv) {
   using namespace stripline::edges;
-  constexpr uint64_t kMappedInterval = 4;
   const std::vector<Call> calls = all_calls();
   uint64_t trials = 0;
   uint64_t failures = 0;
-  const auto take = [&](const Case& one, const char* by) {
-    ++trials;
-    const auto failure = failure_of(one, calls[one.call]);
-    if (!failure) return;
-    ++failures;
-    std::printf("%s%s: %s\n", by, text(one, calls[one.call]).c_str(), failure->c_str());
-    std::fflush(stdout);
+  // `by` says before the description of a case how to make it again.
+  const auto run = [&](const std::vector<Case>& cases, const auto& by) {
+    trials += cases.size();
+    run_trials(cases, calls, [&](size_t index, const std::optional<std::string>& failure) {
+      if (!failure) return;
+      ++failures;
+      const Case& one = cases[index];
+      std::printf("%s%s: %s\n", by(index).c_str(), text(one, calls[one.call]).c_str(),
+                  failure->c_str());
+      std::fflush(stdout);
+    });
   };
   if (argc <= 2) {
-    for (const Case& one : systematic_cases(calls, kMappedInterval)) {
-      if (argc == 1 || text(one, calls[one.call]).find(argv[1]) != std::string::npos) take(one, "");
-    }
+    std::vector<Case> cases = systematic_cases(calls);
+    std::erase_if(cases, [&](const Case& one) {
+      return argc == 2 && text(one, calls[one.call]).find(argv[1]) == std::string::npos;
+    });
+    run(cases, [](size_t) { return std::string(); });
   } else if (argc == 3) {
     const uint64_t first = std::strtoull(argv[1], nullptr, 10);
     const uint64_t count = std::strtoull(argv[2], nullptr, 10);
-    for (uint64_t seed = first; seed < first + count; ++seed) {
-      take(random_case(calls, kMappedInterval, seed),
-           ("seed " + std::to_string(seed) + ": ").c_str());
-    }
+    std::vector<Case> cases;
+    for (uint64_t i = 0; i < count; ++i) cases.push_back(random_case(calls, first + i));
+    run(cases, [&](size_t index) { return "seed " + std::to_string(first + index) + ": "; });
   } else {
     std::fprintf(stderr, "edges [WORD | SEED COUNT]\n");
     return stripline::kExitUsage;

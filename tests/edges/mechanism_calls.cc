@@ -2,6 +2,8 @@
 // nest.h, nest_template.h and wavefront.h.
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -143,6 +145,17 @@ void add_gathers(std::vector<Call>& calls) {
                      }
                      made->wait();
                      t.right((*made)[0] == Trial::first(0, 1) && t.kind(0) != Kind::nonsense);
+                   }});
+  // The entry of the index whose value is read.
+  calls.push_back({"gather_plan.h", "GatherPlan", true, {element}, [](Trial& t) {
+                     std::vector<uint64_t> index(Trial::kElements);
+                     std::iota(index.begin(), index.end(), uint64_t{0});
+                     auto made = GatherPlan<uint64_t>::create(t.elements, index);
+                     if (!made.ok()) return t.refused(made.error());
+                     made->start(t.elements);
+                     made->wait();
+                     t.right((*made)[t.element(0)] == Trial::first(0, t.element(0)));
+                     t.right(made->value(0, t.element(0)) == Trial::first(0, t.element(0)));
                    }});
   calls.push_back({"cached_gather.h", "GatherPlan", true, {element}, [](Trial& t) {
                      CachedGather<uint64_t> kept;
@@ -318,27 +331,28 @@ void add_loops(std::vector<Call>& calls) {
                          read(t.place(0), i));
                      t.right(t.count(1) == 0 || sum >= Trial::first(0));
                    }});
-  calls.push_back({"nest_template.h", "NestTemplate", false, {place, count, option}, [](Trial& t) {
-                     const auto n = t.kind(1) == Kind::beyond || t.kind(1) == Kind::nonsense
-                                        ? int64_t{1} << 50
-                                        : static_cast<int64_t>(t.count(1));
-                     uint64_t sum = 0;
-                     NestTemplate nest(t.context);
-                     const size_t i = nest.add_loop(0, n, t.kind(2) == Kind::zero ? 0 : 1);
-                     const size_t a = nest.add_reference(access::Mode::read, t.place(0).where(),
-                                                         t.place(0).offset(), 8);
-                     nest.set_stride(t.kind(2) == Kind::nonsense ? 5 : a, i, 8);
-                     while (nest.next()) {
-                       for (int64_t s = 0; s < nest.count(i); ++s) {
-                         sum += *reinterpret_cast<const uint64_t*>(nest.address(a) +
-                                                                   s * nest.stride_bytes(a, i));
-                       }
-                     }
-                     uint64_t expected = 0;
-                     for (size_t k = 0; k < static_cast<size_t>(n); ++k)
-                       expected += t.value_at(0, k);
-                     t.right(sum == expected);
-                   }});
+  calls.push_back(
+      {"nest_template.h", "NestTemplate", false, {place, count, option}, [](Trial& t) {
+         const auto n = t.kind(1) == Kind::beyond || t.kind(1) == Kind::nonsense
+                            ? int64_t{1} << 50
+                            : static_cast<int64_t>(t.count(1));
+         uint64_t sum = 0;
+         NestTemplate nest(t.context);
+         const size_t i = nest.add_loop(0, n, t.kind(2) == Kind::zero ? 0 : 1);
+         const size_t a =
+             nest.add_reference(access::Mode::read, t.place(0).where(), t.place(0).offset(), 8);
+         nest.set_stride(t.kind(2) == Kind::nonsense ? 5 : a, i, 8);
+         while (nest.next()) {
+           for (int64_t s = 0; s < nest.count(i); ++s) {
+             uint64_t element = 0;  // which may be misaligned
+             std::memcpy(&element, nest.address(a) + s * nest.stride_bytes(a, i), sizeof element);
+             sum += element;
+           }
+         }
+         uint64_t expected = 0;
+         for (size_t k = 0; k < static_cast<size_t>(n); ++k) expected += t.value_at(0, k);
+         t.right(sum == expected);
+       }});
   calls.push_back({"wavefront.h", "Wavefront", true, {count, option}, [](Trial& t) {
                      auto made = Wavefront::create(t.context, t.kind(1) == Kind::zero ? 0 : 1,
                                                    {.stages = Trial::kRanks, .all_busy = false});

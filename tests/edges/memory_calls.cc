@@ -1,20 +1,15 @@
-// Calls of context.h, global_ptr.h, memory_use.h, atomic.h, bulk.h, fine.h, vis.h, indexed_list.h,
-// strict.h and lock.h: memory and one-sided operations.
-#include <algorithm>
+// Calls of context.h, memory_use.h, bulk.h and fine.h: memory and one-sided operations.
 #include <array>
-#include <mutex>
-#include <numeric>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include <stripline/atomic.h>
 #include <stripline/bulk.h>
 #include <stripline/fine.h>
-#include <stripline/indexed_list.h>
-#include <stripline/lock.h>
 #include <stripline/memory_use.h>
-#include <stripline/strict.h>
-#include <stripline/vis.h>
 
 #include "tests/edges/edges.h"
 
@@ -22,10 +17,6 @@ namespace stripline::edges {
 namespace {
 
 using enum Argument;
-
-global_ptr<uint64_t> flag_of(Trial& t, global_ptr<uint64_t> place) {
-  return {place.where(), t.array.offset() + (Trial::kElements - 1) * sizeof(uint64_t)};
-}
 
 void add_one_sided(std::vector<Call>& calls) {
   calls.push_back({"context.h", "rget", false, {place, memory, count}, [](Trial& t) {
@@ -81,6 +72,14 @@ void add_one_sided(std::vector<Call>& calls) {
                    }});
   calls.push_back(
       {"context.h", "fence", false, {rank}, [](Trial& t) { t.context.fence(t.rank(0)); }});
+  calls.push_back({"context.h", "fence", false, {}, [](Trial& t) {
+                     const global_ptr<uint64_t> there = t.context.on_rank(t.array, t.other);
+                     t.context.fence();  // of nothing
+                     t.context.rput_nbi(t.own.data(), there, 2);
+                     t.context.rget_nbi(t.array, t.own.data() + 8, 1);
+                     t.context.fence();
+                     t.right(t.context.rget(there + 1) == 5001 && t.own[8] == Trial::first(t.me));
+                   }});
   calls.push_back({"context.h", "service_delay", false, {rank}, [](Trial& t) {
                      t.right(t.context.service_delay(t.rank(0)) >= 0);
                    }});
@@ -103,7 +102,133 @@ void add_one_sided(std::vector<Call>& calls) {
                      t.right(t.context.work() == nullptr);
                    }});
   calls.push_back({"memory_use.h", "memory_use", false, {}, [](Trial& t) {
-                     t.right(memory_use(t.context).segment_bytes >= Trial::kSegmentBytes);
+                     const MemoryUse use = memory_use(t.context);
+                     t.right(use.segment_bytes >= Trial::kSegmentBytes);
+                     t.right(use.total_bytes(Trial::kRanks) >= use.segment_bytes);
+                   }});
+}
+
+void add_times(std::vector<Call>& calls) {
+  constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+  // usual: no time; zero: no condition, which is refused; nonsense: a time that is not a number.
+  calls.push_back({"context.h", "wait_until", false, {option}, [](Trial& t) {
+                     if (t.kind(0) == Kind::zero) {
+                       t.context.wait_until(nullptr, 0);
+                       t.right(false);
+                     }
+                     t.right(!t.context.wait_until([] { return false; },
+                                                   t.kind(0) == Kind::nonsense ? kNoNumber : -1));
+                   }});
+  // zero: less than no time, which is refused; nonsense: not a number.
+  calls.push_back({"context.h", "compute_for", false, {option}, [](Trial& t) {
+                     const double before_s = t.context.now_s();
+                     t.context.compute_for(t.kind(0) == Kind::usual  ? 1e-6
+                                           : t.kind(0) == Kind::zero ? -1
+                                                                     : kNoNumber);
+                     t.right(t.kind(0) != Kind::zero && t.context.now_s() >= before_s);
+                   }});
+}
+
+// What is no more than a copy where memory is in reach, of few bytes.
+void add_copies_in_reach(std::vector<Call>& calls) {
+  constexpr size_t kFew = 2;
+  const auto add = [&calls](std::string_view name, std::vector<Argument> arguments,
+                            void (*make)(Trial&)) {
+    calls.push_back({.header = "context.h",
+                     .name = name,
+                     .arguments = std::move(arguments),
+                     .make = make,
+                     .in_reach = true});
+  };
+  add("rget_nbi", {place, memory}, [](Trial& t) {
+    t.context.rget_nbi(t.place(0), t.memory(1), kFew);
+    t.context.fence();
+    expect_fetched(t, 0, t.memory(1), kFew);
+  });
+  add("rput_nbi", {memory, place}, [](Trial& t) {
+    const uint64_t* const from = t.memory(0);
+    t.context.rput_nbi(from, t.place(1), kFew);
+    t.context.fence();
+    expect_stored(t, 1, from, kFew);
+  });
+  add("rput", {place}, [](Trial& t) {
+    t.context.rput(uint64_t{7}, t.place(0));
+    t.right(t.context.rget(t.place(0)) == 7);
+  });
+}
+
+// A job of this process alone, beside that of the trial. The size of its segment; and zero: a mode
+// of threads that does not exist, nonsense: a path that does not.
+void join_another_job(Trial& t) {
+  Options options;
+  options.fabric = "emulated:opteron-vapi,jitter=off,compute=none";
+  options.clock = "virtual";
+  options.segment_bytes = t.kind(0) == Kind::usual ? Trial::kSegmentBytes : t.count(0);
+  if (t.kind(1) == Kind::zero) options.threads = static_cast<thread_mode>(200);
+  if (t.kind(1) == Kind::nonsense) options.same_node = "sideways";
+  const auto made = Context::init(options);
+  if (!made.ok()) return t.refused(made.error());
+  t.right((*made)->rank_n() == 1 && (*made)->rank_me() == 0);
+  t.right((*made)->broadcast(uint64_t{3}, 0) == 3);
+}
+
+void add_joining(std::vector<Call>& calls) {
+  calls.push_back({"context.h",
+                   "Context::init",
+                   false,
+                   {count, option},
+                   join_another_job,
+                   {Kind::beyond, Kind::nonsense}});
+}
+
+// Regions of these sizes of buffers, which only decide how a call is carried out.
+void add_options_of_regions(std::vector<Call>& calls) {
+  // zero: sources do not change; nonsense: a region with other options inside of it.
+  calls.push_back({"bulk.h",
+                   "memput",
+                   false,
+                   {count, option},
+                   [](Trial& t) {
+                     BulkOptions options;
+                     options.buffer_bytes = t.count(0);
+                     options.stable_sources = t.kind(1) == Kind::zero;
+                     const bulk_region region(t.context, options);
+                     std::optional<bulk_region> within;
+                     if (t.kind(1) == Kind::nonsense) within.emplace(t.context);
+                     const global_ptr<uint64_t> there = t.context.on_rank(t.array, t.other);
+                     memput(t.context, there, t.own.data(), 4);
+                     memget(t.context, t.own.data() + 8, there, 4);
+                     t.right(t.own[8] == 5000 && t.own[11] == 5003);
+                     t.right(t.context.rget(there + 3) == 5003);
+                   },
+                   {Kind::beyond, Kind::nonsense}});
+  // zero: nothing is kept; nonsense: the region is for many barriers.
+  calls.push_back({"fine.h",
+                   "fine_region::read",
+                   false,
+                   {count, option},
+                   [](Trial& t) {
+                     FineOptions options;
+                     options.buffer_bytes = t.count(0);
+                     options.keeps = t.kind(1) != Kind::zero;
+                     options.across_barriers = t.kind(1) == Kind::nonsense;
+                     fine_region fine(t.context, options);
+                     const global_ptr<uint64_t> there = t.context.on_rank(t.array, t.other);
+                     const lazy<uint64_t> before = fine.read(there + 1);
+                     t.right(before.get() == Trial::first(t.other, 1));
+                     fine.write(there, 7);
+                     t.right(fine.value(there) == 7);
+                     fine.write(there, Trial::first(t.other));
+                   },
+                   {Kind::beyond, Kind::nonsense}});
+  calls.push_back({"fine.h", "fine_region::value", false, {place}, [](Trial& t) {
+                     fine_region fine(t.context);
+                     const fine_region within(t.context);
+                     t.right(fine.value(t.place(0)) == t.value_at(0, 0));
+                     lazy<uint64_t> read = fine.read(t.place(0));
+                     fine.issue();
+                     lazy<uint64_t> moved = std::move(read);
+                     t.right(moved.get() == t.value_at(0, 0) && moved.get() == moved);
                    }});
 }
 
@@ -236,235 +361,17 @@ void add_loads(std::vector<Call>& calls) {
                    {Kind::nonsense}});
 }
 
-void add_atomics(std::vector<Call>& calls) {
-  calls.push_back({"atomic.h", "atomic_domain", false, {option}, [](Trial& t) {
-                     const atomic_domain<uint64_t> domain(t.context, t.option<AtomicPath>(0));
-                     t.right(domain.path() != AtomicPath::automatic);
-                   }});
-  calls.push_back({"atomic.h",
-                   "atomic operation",
-                   false,
-                   {place, memory},
-                   [](Trial& t) {
-                     uint64_t* const previous = t.memory(1);
-                     const atomic_domain<uint64_t> domain(t.context);
-                     domain.fetch_add(t.place(0), 2, previous).wait();
-                     t.right(previous == nullptr || *previous == t.value_at(0, 0));
-                     t.right(domain.load(t.place(0)) == t.value_at(0, 0) + 2);
-                     domain.store(t.place(0), t.value_at(0, 0)).wait();
-                   },
-                   {Kind::null}});  // nothing is fetched
-  calls.push_back({"atomic.h", "atomic operation", false, {place, memory}, [](Trial& t) {
-                     const atomic_domain<uint64_t> domain(t.context);
-                     domain.load(t.place(0), t.memory(1)).wait();
-                     t.right(*t.memory(1) == t.value_at(0, 0));
-                     t.own[0] = 5000;
-                   }});
-  calls.push_back({"atomic.h", "atomic operation", false, {place}, [](Trial& t) {
-                     const atomic_domain<uint64_t> domain(t.context);
-                     const uint64_t was = t.value_at(0, 0);
-                     t.right(domain.compare_swap(t.place(0), was, 7) == was);
-                     t.right(domain.compare_swap_async(t.place(0), was, 8).wait() == 7);
-                     t.right(domain.fetch_max(t.place(0), 9) == 7);
-                     domain.store(t.place(0), was).wait();
-                     domain.bit_xor(t.place(0), 1);
-                     t.right(domain.swap(t.place(0), was) == (was ^ 1));
-                   }});
-  calls.push_back({"atomic.h", "atomic operation", false, {place, memory}, [](Trial& t) {
-                     const atomic_domain<uint64_t> domain(t.context);
-                     domain.compare_swap(t.place(0), 1, 7, t.memory(1)).wait();
-                     t.right(*t.memory(1) == t.value_at(0, 0));
-                     t.own[0] = 5000;
-                   }});
-  calls.push_back({"strict.h", "strict", false, {place}, [](Trial& t) {
-                     strict_write(t.context, 4, t.place(0));
-                     strict_fence(t.context);
-                     t.right(strict_read(t.context, t.place(0)) == 4);
-                   }});
-  calls.push_back({"lock.h", "global_lock", true, {rank}, [](Trial& t) {
-                     auto made = global_lock::create(t.context, t.rank(0));
-                     if (!made.ok()) return t.refused(made.error());
-                     {
-                       const std::lock_guard hold(*made);
-                       t.right(t.context.now_s() >= 0);
-                     }
-                   }});
-  calls.push_back({"lock.h", "global_lock", true, {option}, [](Trial& t) {
-                     auto made = global_lock::create(t.context);
-                     if (!made.ok()) return t.refused(made.error());
-                     if (t.kind(0) == Kind::nonsense) made->unlock();  // not locked
-                     if (t.me == 0) {
-                       t.right(made->try_lock());
-                       made->unlock();
-                     }
-                   }});
-}
-
-void add_pointers(std::vector<Call>& calls) {
-  calls.push_back({"global_ptr.h", "rget", false, {place, count}, [](Trial& t) {
-                     // Some elements on; back from what is near the end of the array, and from
-                     // below the segment, where elements on would be in it.
-                     const global_ptr<uint64_t> from = t.place(0);
-                     const bool back = t.kind(0) == Kind::largest || t.kind(0) == Kind::nonsense;
-                     const auto n = back ? -static_cast<std::ptrdiff_t>(t.count(1))
-                                         : static_cast<std::ptrdiff_t>(t.count(1));
-                     const global_ptr<uint64_t> to = from + n;
-                     t.right(to.where() == from.where() && to - n == from);
-                     t.right(to - from == n || t.kind(1) == Kind::nonsense || from.is_null());
-                     const uint64_t expected =
-                         t.value_at(0, 0) + static_cast<uint64_t>(from.is_null() ? 0 : n);
-                     t.right(t.context.rget(to) == expected);
-                   }});
-  calls.push_back({"global_ptr.h", "rget", false, {rank, option}, [](Trial& t) {
-                     // usual: element 3 of the rank; zero: the first; nonsense: beyond what 44 bits
-                     // hold.
-                     const uint64_t element = t.kind(1) == Kind::usual ? 3 : 0;
-                     const uint64_t offset =
-                         t.array.offset() + element * sizeof(uint64_t) +
-                         (t.kind(1) == Kind::nonsense ? uint64_t{1} << kOffsetBits : 0);
-                     const global_ptr<uint64_t> there(t.rank(0), offset);
-                     t.right(there.where() == std::min(t.rank(0), kMaxRanks - 1));
-                     // Symmetric memory of two ranks: the elements between the offsets.
-                     t.right(there - t.context.on_rank(t.array, t.other) ==
-                                 static_cast<std::ptrdiff_t>(element) ||
-                             t.kind(1) == Kind::nonsense);
-                     t.right(t.context.rget(there) == Trial::first(t.rank(0), element));
-                   }});
-}
-
-// Strides in bytes: a column of `array` as 4 x 4 elements, and consecutive elements.
-constexpr std::array<std::ptrdiff_t, 1> kFar = {32};
-constexpr std::array<std::ptrdiff_t, 1> kNear = {8};
-
-void add_many_regions(std::vector<Call>& calls) {
-  calls.push_back({"vis.h", "rget_strided", false, {place, memory, count}, [](Trial& t) {
-                     uint64_t* const to = t.memory(1);
-                     // The largest count fits with the short stride only.
-                     const auto& stride =
-                         t.kind(2) == Kind::largest || t.kind(0) == Kind::largest ? kNear : kFar;
-                     rget_strided<1>(t.context, t.place(0), stride, to, kNear, {t.count(2)}).wait();
-                     for (size_t i = 0; i < t.count(2); ++i) {
-                       t.right(to[i] == t.value_at(0, i * static_cast<size_t>(stride[0]) / 8));
-                     }
-                   }});
-  calls.push_back({"vis.h", "rput_strided", false, {memory, place, count, option}, [](Trial& t) {
-                     uint64_t* const from = t.memory(0);
-                     rput_strided<1>(t.context, std::as_const(from), kNear, t.place(1), kNear,
-                                     {t.count(2)}, {.method = t.option<VisMethod>(3)})
-                         .wait();
-                     expect_stored(t, 1, from, t.count(2));
-                   }});
-  calls.push_back(
-      {"vis.h", "rput_strided_signal", false, {memory, place, count, place}, [](Trial& t) {
-         uint64_t* const from = t.memory(0);
-         const auto flag = t.kind(3) == Kind::usual ? flag_of(t, t.place(1)) : t.place(3);
-         rput_strided_signal<1>(t.context, std::as_const(from), kNear, t.place(1), kNear,
-                                {t.count(2)}, flag, 9)
-             .wait();
-         t.right(t.context.rget(flag) == 9);
-       }});
-  calls.push_back({"vis.h", "rget_regular", false, {place, memory, count}, [](Trial& t) {
-                     const std::vector<global_ptr<uint64_t>> from = {t.place(0)};
-                     const std::vector<uint64_t*> to = {t.memory(1)};
-                     rget_regular(t.context, from.begin(), from.end(), t.count(2), to.begin(),
-                                  to.end(), t.count(2))
-                         .wait();
-                     expect_fetched(t, 0, to[0], t.count(2));
-                   }});
-  calls.push_back(
-      {"vis.h", "rput_irregular", false, {memory, place, count}, [](Trial& t) {
-         const std::vector<std::pair<const uint64_t*, size_t>> from = {{t.memory(0), t.count(2)}};
-         const std::vector<std::pair<global_ptr<uint64_t>, size_t>> to = {{t.place(1), t.count(2)}};
-         rput_irregular(t.context, from.begin(), from.end(), to.begin(), to.end()).wait();
-         expect_stored(t, 1, from[0].first, t.count(2));
-       }});
-  calls.push_back({"vis.h",
-                   "rput_regular",
-                   false,
-                   {count},
-                   [](Trial& t) {
-                     // Unless usual, the destination is larger than the source.
-                     const std::vector<const uint64_t*> from = {t.own.data()};
-                     const std::vector<global_ptr<uint64_t>> to = {t.context.on_rank(t.array, 1)};
-                     const size_t runs = t.count(0);
-                     rput_regular(t.context, from.begin(), from.end(), runs, to.begin(), to.end(),
-                                  t.kind(0) == Kind::usual ? runs : runs + 1)
-                         .wait();
-                   },
-                   {Kind::largest}});
-}
-
-// The numbers of the first elements; the last one is that of an element argument unless it is
-// usual.
-indexed_list list_of(const Trial& t, size_t length_argument, size_t element_argument) {
-  std::vector<uint32_t> numbers(t.count(length_argument));
-  std::iota(numbers.begin(), numbers.end(), 0U);
-  const Kind kind = t.kind(element_argument);
-  if (!numbers.empty() && kind != Kind::usual) {
-    const uint64_t number = kind == Kind::beyond ? Trial::kSegmentBytes / sizeof(uint64_t)
-                                                 : t.element(element_argument);
-    numbers.back() = static_cast<uint32_t>(std::min<uint64_t>(number, ~uint32_t{0}));
-  }
-  return indexed_list(std::move(numbers));
-}
-
-void add_indexed(std::vector<Call>& calls) {
-  calls.push_back(
-      {"indexed_list.h", "rget_indexed", false, {place, memory, length, element}, [](Trial& t) {
-         const indexed_list from = list_of(t, 2, 3);
-         const indexed_list to = indexed_list::in_order(from.size());
-         rget_indexed(t.context, t.place(0), from, t.memory(1), to).wait();
-         if (from.size() > 1) t.right(t.own[0] == t.value_at(0, 0));
-       }});
-  calls.push_back(
-      {"indexed_list.h", "rput_indexed", false, {memory, place, option}, [](Trial& t) {
-         // usual: 4 elements in reverse; zero: none; nonsense: lists that differ.
-         const indexed_list from = indexed_list::in_order(t.kind(2) == Kind::zero ? 0 : 4);
-         const indexed_list to(t.kind(2) == Kind::usual  ? std::vector<uint32_t>{3, 2, 1, 0}
-                               : t.kind(2) == Kind::zero ? std::vector<uint32_t>()
-                                                         : std::vector<uint32_t>{1});
-         const uint64_t* const source = t.memory(0);
-         rput_indexed(t.context, source, from, t.place(1), to).wait();
-         t.right(t.kind(2) == Kind::zero || t.context.rget(t.place(1) + 3) == source[0]);
-       }});
-  calls.push_back({"indexed_list.h", "rput_indexed_signal", false, {place, place}, [](Trial& t) {
-                     const indexed_list both({1, 0});
-                     const auto flag =
-                         t.kind(1) == Kind::usual ? flag_of(t, t.place(0)) : t.place(1);
-                     const uint64_t* const source = t.own.data();
-                     rput_indexed_signal(t.context, source, both, t.place(0), both, flag, 9).wait();
-                     t.right(t.context.rget(flag) == 9);
-                   }});
-  calls.push_back(
-      {"vis.h", "rget_irregular", false, {place, memory, count}, [](Trial& t) {
-         const std::vector<std::pair<global_ptr<uint64_t>, size_t>> from = {
-             {t.place(0), t.count(2)}};
-         const std::vector<std::pair<uint64_t*, size_t>> to = {{t.memory(1), t.count(2)}};
-         rget_irregular(t.context, from.begin(), from.end(), to.begin(), to.end()).wait();
-         expect_fetched(t, 0, to[0].first, t.count(2));
-       }});
-  calls.push_back(
-      {"vis.h", "rput_irregular_signal", false, {memory, place, place}, [](Trial& t) {
-         const std::vector<std::pair<const uint64_t*, size_t>> from = {{t.memory(0), 2}};
-         const std::vector<std::pair<global_ptr<uint64_t>, size_t>> to = {{t.place(1), 2}};
-         const auto flag = t.kind(2) == Kind::usual ? flag_of(t, t.place(1)) : t.place(2);
-         rput_irregular_signal(t.context, from.begin(), from.end(), to.begin(), to.end(), flag, 9)
-             .wait();
-         t.right(t.context.rget(flag) == 9);
-       }});
-}
-
 }  // namespace
 
 void add_memory_calls(std::vector<Call>& calls) {
   add_one_sided(calls);
+  add_times(calls);
+  add_copies_in_reach(calls);
+  add_joining(calls);
   add_regions(calls);
+  add_options_of_regions(calls);
   add_allocations(calls);
   add_loads(calls);
-  add_pointers(calls);
-  add_atomics(calls);
-  add_many_regions(calls);
-  add_indexed(calls);
 }
 
 }  // namespace stripline::edges

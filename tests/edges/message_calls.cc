@@ -1,8 +1,11 @@
 // Calls of am.h, rpc.h, future.h and progress.h, and active messages of context.h.
 #include <atomic>
+#include <cstddef>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <stripline/am.h>
@@ -68,6 +71,86 @@ void add_messages(std::vector<Call>& calls) {
          t.right(value == 3 && there.size() == t.count(2));
          for (size_t i = 0; i < there.size(); ++i) t.right(there[i] == 5000 + i);
        }});
+}
+
+// Messages with data of this rank's memory.
+void add_data_of_messages(std::vector<Call>& calls) {
+  calls.push_back({"context.h", "am_send", true, {memory, length}, [](Trial& t) {
+                     size_t came = 0;
+                     const uint32_t handler =
+                         t.context.register_am([&](rank_t, std::span<const std::byte> payload) {
+                           came = payload.size();
+                         });
+                     t.context.barrier();
+                     const std::span<const uint64_t> values(t.memory(0), t.count(1));
+                     if (t.me == 0) t.context.am_send(1, handler, std::as_bytes(values));
+                     t.context.am_quiesce();
+                     t.right(t.me == 0 || came == values.size_bytes());
+                   }});
+  calls.push_back({"am.h", "am", true, {memory, length}, [](Trial& t) {
+                     size_t came = 0;
+                     const long_am put(t.context,
+                                       [&](rank_t, std::span<const std::byte>,
+                                           std::span<std::byte> data) { came = data.size(); });
+                     t.context.barrier();
+                     const std::span<const uint64_t> values(t.memory(0), t.count(1));
+                     if (t.me == 0) put.send(1, {}, values, t.context.on_rank(t.array, 1));
+                     t.context.am_quiesce();
+                     t.right(t.me == 0 || came == values.size_bytes());
+                   }});
+  calls.push_back({"rpc.h", "rpc", true, {memory, length}, [](Trial& t) {
+                     const std::span<const uint64_t> values(t.memory(0), t.count(1));
+                     if (t.me == 0) {
+                       const auto count = rpc(
+                           t.context, 1,
+                           [](const std::vector<uint64_t>& arrived) { return arrived.size(); },
+                           values);
+                       t.right(count.wait() == values.size());
+                     }
+                     t.context.am_quiesce();
+                   }});
+}
+
+void add_long_messages(std::vector<Call>& calls) {
+  calls.push_back({"am.h", "am", true, {count}, [](Trial& t) {
+                     size_t came = 0;
+                     const long_am put(t.context,
+                                       [&](rank_t, std::span<const std::byte> payload,
+                                           std::span<std::byte>) { came = payload.size() + 1; });
+                     t.context.barrier();
+                     const size_t most = put.max_payload_bytes();
+                     const std::vector<std::byte> payload(
+                         t.kind(0) == Kind::largest                                 ? most
+                         : t.kind(0) == Kind::beyond || t.kind(0) == Kind::nonsense ? most + 1
+                                                                                    : t.count(0));
+                     if (t.me == 0) {
+                       put.send(1, payload, std::span<const uint64_t>(t.own.data(), 2),
+                                t.context.on_rank(t.array, 1));
+                     }
+                     t.context.am_quiesce();
+                     t.right(t.me == 0 || came == payload.size() + 1);
+                   }});
+  // Handlers that are empty functions: of a short message, and, nonsense, of a long one.
+  calls.push_back({"am.h", "handler", true, {option}, [](Trial& t) {
+                     uint64_t heard = 0;
+                     short_am<uint64_t>::Handler on_short = [&](rank_t, const uint64_t& value) {
+                       heard += value;
+                     };
+                     long_am::Handler on_long = [&](rank_t, std::span<const std::byte>,
+                                                    std::span<std::byte>) { ++heard; };
+                     if (t.kind(0) == Kind::zero) on_short = nullptr;
+                     if (t.kind(0) == Kind::nonsense) on_long = nullptr;
+                     const short_am<uint64_t> tell(t.context, std::move(on_short));
+                     const long_am put(t.context, std::move(on_long));
+                     t.context.barrier();
+                     if (t.me == 0) {
+                       tell.send(1, 3);
+                       put.send(1, {}, std::span<const uint64_t>(t.own.data(), 1),
+                                t.context.on_rank(t.array, 1));
+                     }
+                     t.context.am_quiesce();
+                     t.right(t.me == 0 || heard == 4);
+                   }});
 }
 
 void add_remote_calls(std::vector<Call>& calls) {
@@ -181,6 +264,8 @@ void add_futures(std::vector<Call>& calls) {
 
 void add_message_calls(std::vector<Call>& calls) {
   add_messages(calls);
+  add_data_of_messages(calls);
+  add_long_messages(calls);
   add_remote_calls(calls);
   add_one_way_calls(calls);
   add_futures(calls);

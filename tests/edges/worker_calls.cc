@@ -1,6 +1,8 @@
 // Calls of worker_team.h and shared_updates.h.
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -92,6 +94,167 @@ void add_workers(std::vector<Call>& calls) {
                    }});
 }
 
+void add_of_teams_of_threads(std::vector<Call>& calls) {
+  // zero: no threads, which counts as one; nonsense: bound to a processor that there is not.
+  calls.push_back({"worker_team.h",
+                   "thread_workers",
+                   false,
+                   {option},
+                   [](Trial& t) {
+                     const std::array<uint32_t, 1> none = {100000};
+                     const uint32_t count = t.kind(0) == Kind::zero ? 0 : 2;
+                     thread_workers threads(
+                         count, std::span(none).first(t.kind(0) == Kind::nonsense ? 1 : 0));
+                     std::array<uint64_t, 2> of{};
+                     threads.run([&](worker_team& team) {
+                       of[team.index()] = team.count();
+                       team.relax();
+                       t.right(team.now_s() >= 0 && team.context() == nullptr);
+                       team.barrier();
+                     });
+                     t.right(of[0] == (count == 0 ? 1 : 2) && of[1] == count);
+                   },
+                   {Kind::nonsense}});
+  calls.push_back({"worker_team.h",
+                   "worker_team",
+                   false,
+                   {count},
+                   [](Trial& t) {
+                     Status status;
+                     const size_t bytes = t.kind(0) == Kind::nonsense ? ~size_t{0} : t.count(0);
+                     thread_workers(1).run([&](worker_team& team) {
+                       const auto block = team.allocate(bytes);
+                       if (!block.ok()) {
+                         status = block.error();
+                         return;
+                       }
+                       std::byte* const memory = team.at(*block);
+                       t.right(reinterpret_cast<uintptr_t>(memory) % 64 == 0);
+                       for (size_t i = 0; i < bytes; ++i) memory[i] = std::byte{7};
+                       team.deallocate(*block);
+                       team.deallocate(*block);  // of nothing
+                     });
+                     if (!status.ok()) t.refused(status.error());
+                   },
+                   {Kind::beyond}});
+  // nonsense: ends the process, as what is wrong for a worker does.
+  calls.push_back({"worker_team.h", "worker", false, {option}, [](Trial& t) {
+                     thread_workers(1).run([&](worker_team& team) {
+                       if (t.kind(0) != Kind::nonsense) return;
+                       team.fail(Error(ErrorCode::invalid_argument, "not today"));
+                     });
+                     t.right(t.kind(0) != Kind::nonsense);
+                   }});
+  // zero: gives back nothing; nonsense: memory of another rank. On the virtual clock there are no
+  // teams of ranks.
+  calls.push_back({"worker_team.h",
+                   "deallocate_local",
+                   true,
+                   {option},
+                   [](Trial& t) {
+                     const auto made = node_workers(t.context);
+                     if (!made.ok()) return;
+                     worker_team& team = **made;
+                     const auto block = team.allocate(64);
+                     if (!block.ok()) return t.refused(block.error());
+                     *team.at(*block) = std::byte{7};
+                     team.relax();
+                     t.right(team.now_s() >= 0 && team.context() == &t.context);
+                     if (t.kind(0) == Kind::zero) team.deallocate(0);
+                     if (t.kind(0) == Kind::nonsense) {
+                       team.deallocate(global_ptr<std::byte>(t.other, 64).word());
+                     }
+                     team.deallocate(*block);
+                   },
+                   {Kind::nonsense}});
+}
+
+using Counts = SharedUpdates<uint64_t, op_add>;
+
+// One worker's updates of cells of this shape, all 0 at first: `use(updates)`, and then
+// `expect(cells)`.
+template <typename Use, typename Expect>
+void update_cells(Trial& t, const grid_extent& shape, const SharedUpdatesOptions& options,
+                  const Use& use, const Expect& expect) {
+  std::vector<uint64_t> cells(shape.cells());
+  Status status;
+  thread_workers(1).run([&](worker_team& team) {
+    auto made = Counts::create(team, cells.data(), shape, options);
+    if (!made.ok()) {
+      status = made.error();
+      return;
+    }
+    use(*made);
+    made->finish();
+    expect(std::span<const uint64_t>(cells));
+  });
+  if (!status.ok()) t.refused(status.error());
+}
+
+void add_of_shared_updates(std::vector<Call>& calls) {
+  calls.push_back({"shared_updates.h", "update", false, {element}, [](Trial& t) {
+                     const uint64_t last = t.element(0);
+                     update_cells(
+                         t, {Trial::kElements, 1, 1}, {},
+                         [&](Counts& updates) {
+                           updates.fill(3);
+                           updates.update_all(4, [&](uint64_t k) {
+                             return std::pair(k == 3 ? last : k, uint64_t{2});
+                           });
+                         },
+                         [&](std::span<const uint64_t> cells) {
+                           for (uint64_t i = 0; i < cells.size(); ++i) {
+                             const uint64_t updates = (i < 3 ? 1 : 0) + (i == last ? 1 : 0);
+                             t.right(cells[i] == 3 + 2 * updates);
+                           }
+                         });
+                   }});
+  // The extents of the patch are known when the program is compiled.
+  calls.push_back({"shared_updates.h", "spread", false, {element}, [](Trial& t) {
+                     constexpr std::array<uint64_t, 2> kOfPatch = {4, 5};
+                     update_cells(
+                         t, {Trial::kElements, 1, 2}, {},
+                         [&](Counts& updates) {
+                           updates.spread<1, 1, 2>({t.element(0), 0, 0}, kOfPatch.data());
+                         },
+                         [&](std::span<const uint64_t> cells) {
+                           t.right(cells[2 * t.element(0)] == 4);
+                           t.right(cells[2 * t.element(0) + 1] == 5);
+                         });
+                   }});
+  calls.push_back({"shared_updates.h", "update", false, {option}, [](Trial& t) {
+                     SharedUpdatesOptions options;
+                     options.force = t.option<plan::SharedStrategy>(0);
+                     update_cells(
+                         t, {Trial::kElements, 1, 1}, options,
+                         [](Counts& updates) { updates.update(3, 2); },
+                         [&](std::span<const uint64_t> cells) { t.right(cells[3] == 2); });
+                   }});
+  // Replicas that take 8 bytes; and of cells that there may not be.
+  calls.push_back({"shared_updates.h",
+                   "update",
+                   false,
+                   {count},
+                   [](Trial& t) {
+                     SharedUpdatesOptions options;
+                     options.force = plan::SharedStrategy::replicate;
+                     if (t.kind(0) != Kind::usual) options.replica_bytes = t.count(0);
+                     update_cells(
+                         t, {1, 1, 1}, options, [](Counts& updates) { updates.update(0, 2); },
+                         [&](std::span<const uint64_t> cells) { t.right(cells[0] == 2); });
+                   },
+                   {Kind::beyond, Kind::nonsense}});
+  calls.push_back({"shared_updates.h", "update", false, {element}, [](Trial& t) {
+                     SharedUpdatesOptions options;
+                     options.force = plan::SharedStrategy::hybrid;
+                     options.hot = {t.element(0), 1};
+                     update_cells(
+                         t, {Trial::kElements, 1, 1}, options,
+                         [](Counts& updates) { updates.update(3, 2); },
+                         [&](std::span<const uint64_t> cells) { t.right(cells[3] == 2); });
+                   }});
+}
+
 // Points are the planes of cells at which their patches begin; the last one's is that of the
 // element argument. zero: patches without cells; nonsense: larger ones than the grid.
 void arrange(Trial& t) {
@@ -165,6 +328,8 @@ void add_arrange(std::vector<Call>& calls) {
 
 void add_worker_calls(std::vector<Call>& calls) {
   add_workers(calls);
+  add_of_teams_of_threads(calls);
+  add_of_shared_updates(calls);
   add_arrange(calls);
 }
 

@@ -12,8 +12,8 @@
 #include "proto/agent_protocol/messages.h"
 #include "proto/agent_protocol/wire.h"
 #include "stripline/v1/agents.pb.h"
+#include "tests/load/give_up.h"
 #include "tests/load/load_agent.h"
-#include "tests/load/server_under_test.h"
 
 namespace stripline::load {
 namespace {

@@ -5,15 +5,14 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
-#include <iostream>
 #include <sstream>
 #include <thread>
 #include <utility>
 
 #include "base/clock.h"
-#include "base/exit_codes.h"
 #include "base/testing/processes.h"
 #include "base/whole_file.h"
+#include "tests/load/give_up.h"
 
 namespace stripline::load {
 namespace {
@@ -30,11 +29,6 @@ double status_mib(pid_t pid, const std::string& name) {
 }
 
 }  // namespace
-
-void give_up(const std::string& why) {
-  std::cerr << "stripline-load: error: " << why << "\n";
-  std::exit(kExitFailure);  // NOLINT(concurrency-mt-unsafe)
-}
 
 ServerUnderTest::ServerUnderTest(std::filesystem::path folder, std::vector<std::string> options)
     : folder_(std::move(folder)), log_(folder_ / "server.log"), options_(std::move(options)) {}

@@ -11,9 +11,6 @@
 
 namespace stripline::load {
 
-/// Ends the program: nothing here goes on without what failed.
-[[noreturn]] void give_up(const std::string& why);
-
 class ServerUnderTest {
  public:
   /// Its data and its log are in the folder, which is there; `options` are added to every start.

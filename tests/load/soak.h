@@ -21,7 +21,10 @@ struct SoakFigures {
   double p99_s = 0;              ///< from a batch to its acknowledgement, of all batches
   double p99_quiet_s = 0;        ///< of those of agents and browsers alone
   double p99_with_viewer_s = 0;  ///< of those while a viewer did his worst
-  double memory_growth = 1;      ///< growth() once everybody was there
+  /// From what a browser asks for to its answer, of those beside agents alone.
+  double pages_p99_quiet_s = 0;
+  double pages_p99_with_viewer_s = 0;  ///< of those while a viewer did his worst
+  double memory_growth = 1;            ///< growth() once everybody was there
   uint64_t samples_measured = 0;
   uint64_t samples_acknowledged = 0;
   uint64_t samples_stored = 0;

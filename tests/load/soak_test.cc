@@ -16,6 +16,8 @@ SoakFigures good() {
   figures.p99_s = 0.05;
   figures.p99_quiet_s = 0.01;
   figures.p99_with_viewer_s = 0.02;
+  figures.pages_p99_quiet_s = 0.1;
+  figures.pages_p99_with_viewer_s = 0.2;
   figures.memory_growth = 1.05;
   figures.samples_measured = figures.samples_acknowledged = figures.samples_stored = 1000;
   figures.pages_answered = 1000;
@@ -43,6 +45,8 @@ TEST(Unmet, NamesEachFigureThatIsNot) {
             "batches are acknowledged in 100.0 ms (p99), not in less than 100 ms");
   EXPECT_EQ(one([](SoakFigures& f) { f.p99_with_viewer_s = 0.03; }),
             "one viewer makes the p99 of batches 3.0 times what it was, not at most 2");
+  EXPECT_EQ(one([](SoakFigures& f) { f.pages_p99_with_viewer_s = 0.3; }),
+            "one viewer makes the p99 of browsers 3.0 times what it was, not at most 2");
   EXPECT_EQ(one([](SoakFigures& f) { f.memory_growth = 1.25; }),
             "the server's memory grew to 1.25 times what it was, not to at most 1.1");
   EXPECT_EQ(one([](SoakFigures& f) { f.samples_stored = 999; }),
@@ -63,6 +67,8 @@ TEST(Unmet, LeavesNoiseOut) {
   SoakFigures figures = good();
   figures.p99_quiet_s = 0.001;
   figures.p99_with_viewer_s = 0.009;
+  figures.pages_p99_quiet_s = 0.01;
+  figures.pages_p99_with_viewer_s = 0.09;
   EXPECT_TRUE(unmet(figures).empty());
 }
 

@@ -1,14 +1,11 @@
 #include "tests/load/visitors.h"
 
-#include <algorithm>
-#include <chrono>
 #include <httplib.h>
 #include <memory>
 #include <poll.h>
 #include <random>
-#include <sys/resource.h>
-#include <unistd.h>
 #include <utility>
+#include <variant>
 
 #include <grpcpp/grpcpp.h>
 
@@ -17,48 +14,17 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "server/testing/http_attacks.h"
-#include "server/testing/http_client.h"
 #include "stripline/v1/agents.grpc.pb.h"
 #include "stripline/v1/campaigns.grpc.pb.h"
 #include "stripline/v1/fleet.grpc.pb.h"
-#include "tests/load/load_agent.h"
+#include "tests/load/visitor_calls.h"
 
 namespace stripline::load {
 namespace {
 
 constexpr double kLookEvery_s = 5;  // a page that is open asks again
 constexpr double kStream_s = 60;    // then another campaign is followed
-constexpr double kBetweenCalls_s =
-    0.02;  // of an attacker: more would measure this host's processors
-constexpr double kCall_s = 20;
-constexpr size_t kViewerThreads = 4;
-constexpr int kLowerPriority = 10;
 constexpr size_t kMostFailuresKept = 10;
-
-void lower_priority() {
-  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kLowerPriority);
-}
-
-// False when it is time to stop.
-bool pause(const std::stop_token& stop, double seconds) {
-  const double end = steady_seconds() + seconds;
-  while (!stop.stop_requested()) {
-    const double left_s = end - steady_seconds();
-    if (left_s <= 0) return true;
-    std::this_thread::sleep_for(std::chrono::duration<double>(std::min(left_s, 0.05)));
-  }
-  return false;
-}
-
-httplib::Client client_of(const std::string& url, const std::string& from,
-                          const std::string& secret) {
-  httplib::Client client = server::http_client(url);
-  client.enable_server_certificate_verification(false);
-  client.set_keep_alive(true);
-  client.set_interface(from);
-  if (!secret.empty()) client.set_default_headers({{"Authorization", "Bearer " + secret}});
-  return client;
-}
 
 // The name of the first campaign of a list in JSON; empty: there is none.
 std::string first_campaign(const std::string& list) {
@@ -69,18 +35,6 @@ std::string first_campaign(const std::string& list) {
 
 std::string browser_address(size_t browser) {
   return "127.0.3." + std::to_string(1 + browser % 250);
-}
-
-std::shared_ptr<grpc::Channel> channel_to(const Visited& visited) {
-  grpc::SslCredentialsOptions options;
-  options.pem_root_certs = visited.authority_pem;
-  return grpc::CreateChannel(visited.agents.text(), grpc::SslCredentials(options));
-}
-
-void show(grpc::ClientContext& context, const std::string& secret) {
-  if (!secret.empty()) context.AddMetadata("authorization", "Bearer " + secret);
-  context.set_deadline(std::chrono::system_clock::now() +
-                       std::chrono::milliseconds(static_cast<int64_t>(1e3 * kCall_s)));
 }
 
 }  // namespace
@@ -105,10 +59,6 @@ Visitors::Visitors(Visited visited) : visited_(std::move(visited)) {}
 
 Visitors::~Visitors() { stop(); }
 
-std::string Visitors::pages() const {
-  return "https://127.0.0.1:" + std::to_string(visited_.pages_port);
-}
-
 void Visitors::begin_browsers() {
   for (size_t browser = 0; browser < visited_.browser_secrets.size(); ++browser) {
     threads_.emplace_back([this, browser](const std::stop_token& stop) { browse(stop, browser); });
@@ -125,9 +75,9 @@ void Visitors::begin(Attacker attacker) {
       threads_.emplace_back([this](const std::stop_token& stop) { attack_as_node(stop); });
       return;
     case Attacker::viewer:
-      for (size_t thread = 0; thread < kViewerThreads; ++thread) {
+      for (size_t thread = 0; thread < WorstViewer::kThreads; ++thread) {
         threads_.emplace_back(
-            [this, thread](const std::stop_token& stop) { attack_as_viewer(stop, thread); });
+            [this, thread](const std::stop_token& stop) { viewer_.act(thread, stop); });
       }
       return;
     case Attacker::operating:
@@ -139,6 +89,11 @@ void Visitors::begin(Attacker attacker) {
   }
 }
 
+std::string Visitors::newest() {
+  const std::lock_guard lock(mutex_);
+  return newest_;
+}
+
 void Visitors::stop() {
   for (std::jthread& thread : threads_) thread.request_stop();
   threads_.clear();  // joins
@@ -148,7 +103,7 @@ void Visitors::stop() {
 void Visitors::browse(const std::stop_token& stop, size_t browser) {
   lower_priority();
   httplib::Client client =
-      client_of(pages(), browser_address(browser), visited_.browser_secrets[browser]);
+      client_of(pages_of(visited_), browser_address(browser), visited_.browser_secrets[browser]);
   // The body; empty if there is none.
   const auto look = [&](const std::string& path) -> std::string {
     const double began_s = steady_seconds();
@@ -160,7 +115,7 @@ void Visitors::browse(const std::stop_token& stop, size_t browser) {
     const int status = answer ? answer->status : -1;
     const std::lock_guard lock(mutex_);
     if (status == 200) {
-      page_loads_.answers_s.push_back(took_s);
+      page_loads_.answers.push_back({began_s + took_s, took_s});
       return answer->body;
     }
     if (status == 429 || status == 503) {
@@ -198,14 +153,10 @@ void Visitors::browse(const std::stop_token& stop, size_t browser) {
 void Visitors::follow(const std::stop_token& stop, size_t browser) {
   lower_priority();
   while (pause(stop, 1)) {
-    std::string campaign;
-    {
-      const std::lock_guard lock(mutex_);
-      campaign = newest_;
-    }
+    const std::string campaign = newest();
     if (campaign.empty()) continue;
     httplib::Client client =
-        client_of(pages(), browser_address(browser), visited_.browser_secrets[browser]);
+        client_of(pages_of(visited_), browser_address(browser), visited_.browser_secrets[browser]);
     const std::stop_callback end(stop, [&] { client.stop(); });
     const double until_s = steady_seconds() + kStream_s;
     const std::string path = "/api/v1/events?after=" + campaign + ":0";
@@ -286,25 +237,6 @@ void Visitors::attack_as_node(const std::stop_token& stop) {
   }
 }
 
-// The dearest reads, several at a time.
-void Visitors::attack_as_viewer(const std::stop_token& stop, size_t thread) {
-  lower_priority();
-  httplib::Client client = client_of(pages(), "127.0.2.3", visited_.viewer_secret);
-  const auto& [one, other] = visited_.large_campaigns;
-  const std::array paths = {
-      "/api/v1/campaigns/" + one + "/compare?with=" + other,
-      "/api/v1/campaigns/" + one + "/points",
-      "/api/v1/campaigns/" + other + "/points/columns?experiment=" + visited_.large_experiment,
-      "/api/v1/campaigns/" + one + "/points/1",
-      std::string("/api/v1/explain"),
-  };
-  for (size_t next = thread; !stop.stop_requested(); ++next) {
-    (void)client.Get(paths[next % paths.size()]);
-    if (next % paths.size() == 0) count_round(Attacker::viewer);
-    if (!pause(stop, kBetweenCalls_s)) return;
-  }
-}
-
 // Plans of many points, and campaigns under the names of requests that the server makes itself.
 void Visitors::attack_as_operator(const std::stop_token& stop) {
   lower_priority();
@@ -370,7 +302,7 @@ void Visitors::attack_as_operator(const std::stop_token& stop) {
 void Visitors::attack_as_page(const std::stop_token& stop) {
   lower_priority();
   const std::string from = "127.0.2.5";
-  httplib::Client client = client_of(pages(), from, "");
+  httplib::Client client = client_of(pages_of(visited_), from, "");
   httplib::Client metrics =
       client_of("http://127.0.0.1:" + std::to_string(visited_.metrics_port), from, "");
   const httplib::Headers rebound = {{"Host", "evil.example:8000"},

@@ -16,6 +16,7 @@
 
 #include "base/host_and_port.h"
 #include "proto/agent_protocol/messages.h"
+#include "tests/load/worst_viewer.h"
 
 namespace stripline::load {
 
@@ -30,15 +31,23 @@ struct Visited {
   std::string operator_secret;
   std::filesystem::path node_identity;  ///< of the node `hello` names
   Hello hello;
-  /// Two campaigns with many planned points: "c1", "c2".
+  /// Two campaigns with many measured points: "c1", "c2".
   std::array<std::string, 2> large_campaigns;
+  /// What they measured.
+  std::string measured_experiment;
   /// An experiment of many points, which the operator asks to be planned.
   std::string large_experiment;
 };
 
+/// An answer that a browser has had.
+struct PageAnswer {
+  double at_s = 0;    ///< on the steady clock
+  double took_s = 0;  ///< from its request on
+};
+
 /// What browsers saw.
 struct PageLoads {
-  std::vector<double> answers_s;      ///< time of each answer
+  std::vector<PageAnswer> answers;
   uint64_t deferred = 0;              ///< asked to come back: 429, or 503 with Retry-After
   uint64_t streamed = 0;              ///< events, and signs of life, of their streams
   std::vector<std::string> failures;  ///< the first few: path and status
@@ -68,20 +77,24 @@ class Visitors {
   /// After stop().
   const PageLoads& page_loads() const { return page_loads_; }
   /// How often an attacker has tried all that it tries.
-  uint64_t rounds(Attacker attacker) const { return rounds_[static_cast<size_t>(attacker)]; }
+  uint64_t rounds(Attacker attacker) const {
+    if (attacker == Attacker::viewer) return viewer_.rounds();
+    return rounds_[static_cast<size_t>(attacker)];
+  }
 
  private:
   void browse(const std::stop_token& stop, size_t browser);
   void follow(const std::stop_token& stop, size_t browser);
   void attack_as_stranger(const std::stop_token& stop);
   void attack_as_node(const std::stop_token& stop);
-  void attack_as_viewer(const std::stop_token& stop, size_t thread);
   void attack_as_operator(const std::stop_token& stop);
   void attack_as_page(const std::stop_token& stop);
   void count_round(Attacker attacker) { ++rounds_[static_cast<size_t>(attacker)]; }
-  std::string pages() const;
+  // The campaign that a browser has seen last.
+  std::string newest();
 
   const Visited visited_;
+  WorstViewer viewer_{visited_, [this] { return newest(); }};
   std::mutex mutex_;  // of page_loads_ and newest_
   PageLoads page_loads_;
   std::string newest_;  // campaign that a browser has seen last: "c7"

@@ -11,7 +11,7 @@ fail() {
   failed=1
 }
 
-commands=(stripline stripline-run stripline-bench stripline-doctor stripline-switches stripline-tune)
+commands=(stripline stripline-run stripline-bench stripline-doctor stripline-results stripline-switches stripline-tune)
 daemons=(stripline-server stripline-agent)
 for program in "${commands[@]}"; do "$bin/$program" --write-manual "$work" 1; done
 for program in "${daemons[@]}"; do "$bin/$program" --write-manual "$work" 8; done
@@ -46,6 +46,7 @@ options_missing() {  # PAGE COMMAND...
 }
 options_missing "$work/man/man1/stripline-run.1" "$bin/stripline-run"
 options_missing "$work/man/man1/stripline-doctor.1" "$bin/stripline-doctor"
+options_missing "$work/man/man1/stripline-results.1" "$bin/stripline-results"
 options_missing "$work/man/man8/stripline-server.8" "$bin/stripline-server"
 options_missing "$work/man/man8/stripline-agent.8" "$bin/stripline-agent"
 options_missing "$work/man/man1/stripline-bench.1" "$bin/stripline-bench" run
@@ -80,6 +81,8 @@ expect 'real virtual' stripline-run --clock = ''
 expect 'off summary sites' stripline-run --trace = ''
 expect '--output' stripline campaign run-plan --out
 expect '--output' stripline-bench run-plan --out
+expect '--quick' stripline-results --qu
+expect quality stripline-results qualit
 expect 'keep rollback replace' stripline-server --stale-policy ''
 expect init stripline-server in
 expect '--enroll' stripline-agent --en

@@ -85,13 +85,17 @@ foreach(program IN LISTS programs)
          compile "${command}")
   string(REGEX REPLACE "^[a-z+]+ " "${COMPILER} " compile "${compile}")
   run(sh -c "${compile}")
-  # One fragment has a grid of 2 x 2, another one memory that the ranks of a node share. All of them
-  # are right on every path, and in debug mode.
-  run_ranks(4 ${program}.out --fabric tcp --same-node mapped)
-  run_ranks(4 ${program}.out --fabric tcp --same-node mapped --debug)
-  run_ranks(4 ${program}.out --fabric tcp --same-node network)
-  run_ranks(4 ${program}.out --fabric shm --same-node network --debug)
+  # One fragment has a grid of 2 x 2, the example of halo.h one of 2 x 2 x 2, another fragment memory
+  # that the ranks of a node share. All of them are right on every path, and in debug mode.
+  set(numbers_of_ranks 4)
   if(program MATCHES "headers.cc$")
-    run_ranks(8 ${program}.out --fabric tcp --same-node mapped)  # the grid of halo.h: 2 x 2 x 2
+    list(APPEND numbers_of_ranks 8)
   endif()
+  foreach(ranks IN LISTS numbers_of_ranks)
+    run_ranks(${ranks} ${program}.out --fabric tcp --same-node mapped)
+    run_ranks(${ranks} ${program}.out --fabric tcp --same-node mapped --debug)
+    run_ranks(${ranks} ${program}.out --fabric tcp --same-node network)
+  endforeach()
+  # For 8 ranks it takes more of /dev/shm than containers have by default, which is 64 MiB.
+  run_ranks(4 ${program}.out --fabric shm --same-node network --debug)
 endforeach()

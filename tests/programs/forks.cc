@@ -3,7 +3,7 @@
 //
 //   forks exit       the child calls exit(), with a Context that goes then
 //   forks return     it returns from main, with all that a program may have made of the Context
-//   forks progress   it makes progress; likewise put, rpc, clock, barrier
+//   forks progress   it makes progress; likewise put, get, local, rpc, clock, barrier
 //   forks init       it joins the job by itself
 //   forks inject     it puts by an injection_context of its parent; inject-return: it returns from
 //                    main with one
@@ -46,6 +46,8 @@ void as_child(const std::string& what, global_ptr<uint64_t> there) {
   if (what == "exit") std::exit(0);
   if (what == "progress") context->progress();
   if (what == "put") context->rput(uint64_t{9}, there);
+  if (what == "get") (void)context->rget(there);
+  if (what == "local") (void)context->local(context->on_rank(there, context->rank_me()));
   if (what == "rpc") rpc(*context, there.where(), [] {}).wait();
   if (what == "clock") (void)context->now_s();
   if (what == "barrier") context->barrier();

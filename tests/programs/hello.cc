@@ -4,6 +4,7 @@
 //
 //   hello                   greet
 //   hello --kill RANK       greet; then this rank kills itself with SIGKILL, the others wait for it
+//   hello --kill-first RANK  this rank kills itself once it has joined, the others greet
 //   hello --exit RANK CODE  greet; then this rank exits with the code in mid-job
 //   hello --return CODE     greet; every rank leaves the job and returns the code
 //   hello --sleep-before-join RANK   this rank never joins
@@ -63,6 +64,7 @@ int main(int argc, char** argv) {
   auto joined = Context::init();
   if (!joined.ok()) return stripline::report(joined.error());
   Context& context = **joined;
+  if (mode == "--kill-first" && context.rank_me() == number(1)) ::kill(::getpid(), SIGKILL);
   if (!greet(context)) return 8;
 
   if (mode == "--kill") {

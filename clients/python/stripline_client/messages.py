@@ -223,6 +223,14 @@ class FitModelRequest(TypedDict, total=False):
     without: List[str]
 
 
+class FleetHistory(TypedDict, total=False):
+    end_time: str
+    events: List["NodeEvent"]
+    runs: List["PastRun"]
+    start_time: str
+    truncated: bool
+
+
 class Hold(TypedDict, total=False):
     actor: str
     deadline: str
@@ -319,6 +327,15 @@ class Node(TypedDict, total=False):
     state: str  # STATE_UNSPECIFIED, IDLE, BUSY, OFFLINE
 
 
+class NodeEvent(TypedDict, total=False):
+    actor: str
+    # see proto/stripline/v1
+    kind: str
+    message: str
+    node: str
+    time: str
+
+
 class NodeModel(TypedDict, total=False):
     fabric: str
     label: str
@@ -338,6 +355,15 @@ class Operation(TypedDict, total=False):
     state: str  # STATE_UNSPECIFIED, RUNNING, SUCCEEDED, FAILED, CANCELLED
     subject: str
     update_time: str
+
+
+class PastRun(TypedDict, total=False):
+    end_time: str
+    message: str
+    name: str
+    nodes: List[str]
+    outcome: str  # OUTCOME_UNSPECIFIED, IN_PROGRESS, FINISHED, LOST, FAILED, CANCELLED
+    start_time: str
 
 
 class PauseCampaignRequest(TypedDict, total=False):
@@ -396,7 +422,8 @@ class RunLoad(TypedDict, total=False):
 
 
 class ServerNotice(TypedDict, total=False):
-    kind: str  # KIND_UNSPECIFIED, ADMIN_TOKEN, SERVER_CERTIFICATE, AUTHORITY, NODE_CERTIFICATE, OWN_TOKEN, ISSUER
+    # KIND_UNSPECIFIED, ADMIN_TOKEN, SERVER_CERTIFICATE, AUTHORITY, NODE_CERTIFICATE, OWN_TOKEN, ISSUER, TOKENS
+    kind: str
     message: str
     subject: str
     time: str

@@ -191,6 +191,26 @@ class Operations:
         """
         return self._call("GET", "/campaigns/{campaign}", {"campaign": campaign}, {})
 
+    def get_comparison_columns(
+        self,
+        campaign: str,
+        *,
+        with_: str,
+        margin: Optional[float] = None,
+        false_discoveries: Optional[float] = None,
+    ) -> Any:
+        """The same column by column, for hundreds of thousands of points.
+
+        GET /campaigns/{campaign}/compare/columns, for the role viewer.
+        Answers JSON that docs/http.md explains.
+        """
+        return self._call(
+            "GET",
+            "/campaigns/{campaign}/compare/columns",
+            {"campaign": campaign},
+            {"with": with_, "margin": margin, "false_discoveries": false_discoveries},
+        )
+
     def get_description(self) -> Any:
         """This description.
 
@@ -211,6 +231,14 @@ class Operations:
             {"model": model, "version": version},
             {},
         )
+
+    def get_history(self, *, from_: Optional[str] = None, to: Optional[str] = None) -> "messages.FleetHistory":
+        """What ran on which nodes, and what happened to these.
+
+        GET /history, for the role viewer.
+        Answers FleetHistory.
+        """
+        return self._call("GET", "/history", {}, {"from": from_, "to": to})
 
     def get_model(self, model: str) -> "messages.Model":
         """One model.

@@ -197,7 +197,7 @@ const Target& target() {
                               .knobs = kKnobs,
                               .candidates = candidates,
                               .choice_by_ranks = true,
-                              .choice_by_size = has_average_size};
+                              .choice_by_size = has_size};
   return kTarget;
 }
 

@@ -94,6 +94,13 @@ bool has_average(std::string_view collective) {
   return is_one_of(collective, {"allreduce", "bcast", "reduce", "alltoall"});
 }
 
+// True if MPICH counts what all ranks get together, from arguments that are the same on all of
+// them: those of gather and scatter, and the counts of alltoallv, need not be.
+bool has_total(Collective collective) {
+  return collective == Collective::allgather || collective == Collective::allgatherv ||
+         collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block;
+}
+
 // True if MPICH has the condition, with this operator and value, for the collective.
 bool is_known(const Condition& one, std::string_view collective, Grammar grammar) {
   const auto& [name, operation, value] = one;
@@ -284,14 +291,23 @@ Selection by_size(Collective collective, const RankRules& rules, const Selection
   const SizeRange& first = rules.ranges.front();
   const bool every_size = first.first == 0 && first.last == std::numeric_limits<uint64_t>::max();
   if (every_size) return guarded(collective, first.candidate, before);
+  const bool total = has_total(collective);
+  const char* const name = total ? "total_msg_size" : "avg_msg_size";
+  const uint64_t ranks = total ? rules.ranks : 1;
+  const auto counted = [&](uint64_t bytes) {
+    uint64_t product = 0;
+    return __builtin_mul_overflow(bytes, ranks, &product) ? kMostNumber : product;
+  };
   Selection sizes = Selection::object();
   uint64_t next = 0;
   for (const SizeRange& range : rules.ranges) {
-    if (range.first > next) sizes[at_most("avg_msg_size", range.first - 1)] = before;
-    sizes[at_most("avg_msg_size", range.last)] = guarded(collective, range.candidate, before);
-    next = range.last + 1;
+    // Totals between two ranges that meet are of calls of uneven counts.
+    const uint64_t begin = counted(range.first);
+    if (begin > next) sizes[at_most(name, begin - 1)] = before;
+    sizes[at_most(name, counted(range.last))] = guarded(collective, range.candidate, before);
+    next = counted(range.last) + 1;
   }
-  sizes["avg_msg_size=any"] = before;
+  sizes[std::string(name) + "=any"] = before;
   return sizes;
 }
 
@@ -320,7 +336,9 @@ Result<Grammar> grammar_of(const Version& version) {
 
 std::span<const std::string_view> all_collectives() { return kAllCollectives; }
 
-bool has_average_size(Collective collective) { return has_average(to_string(collective)); }
+bool has_size(Collective collective) {
+  return has_average(to_string(collective)) || has_total(collective);
+}
 
 Result<Selection> read_selection(std::string_view text, std::string_view what, Grammar grammar) {
   if (text.size() > kMostBytes) {

@@ -68,8 +68,8 @@ struct Call {
 /// where the conditions leave it without one.
 std::string algorithm_for(const Selection& selection, const Call& call);
 
-/// True if sizes of a collective can be distinguished by what goes between two ranks, or the
-/// buffer.
-bool has_average_size(Collective collective);
+/// True if sizes of a collective can be distinguished: by what goes between two ranks, or the
+/// buffer (avg_msg_size), or by a total that all ranks agree about (total_msg_size).
+bool has_size(Collective collective);
 
 }  // namespace stripline::targets::mpich

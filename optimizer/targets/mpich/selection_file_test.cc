@@ -1,6 +1,7 @@
 #include "optimizer/targets/mpich/selection_file.h"
 
 #include <limits>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -89,6 +90,26 @@ TEST(Selection, RulesHoldForTheirRanksAndSizesAlone) {
                        selection_with(tuned, {rules(Collective::bcast, 8, 0, kAll, "nb")}));
   EXPECT_EQ(bcast_of(probed, 8, 64), "MPIR_Bcast_allcomm_nb");
   EXPECT_EQ(bcast_of(probed, 9, 64), bcast_of(own(), 9, 64));
+}
+
+TEST(Selection, RulesAreOfTotalsWhereThereIsNoAverage) {
+  const std::pair<Collective, const char*> chosen[] = {
+      {Collective::allgather, "ring"},
+      {Collective::allgatherv, "ring"},
+      {Collective::reduce_scatter, "pairwise"},
+      {Collective::reduce_scatter_block, "pairwise"}};
+  for (const auto& [collective, name] : chosen) {
+    EXPECT_TRUE(has_size(collective));
+    ASSERT_OK_AND_ASSIGN(const auto tuned,
+                         selection_with(own(), {rules(collective, 4, 64, 4096, name)}));
+    for (const uint64_t bytes : {8U, 63U, 64U, 4096U, 4097U, 1U << 20}) {
+      const Call call{.collective = collective, .ranks = 4, .total_bytes = 4 * bytes};
+      const bool ruled = bytes >= 64 && bytes <= 4096;
+      EXPECT_EQ(algorithm_for(tuned, call) != algorithm_for(own(), call), ruled) << name << bytes;
+    }
+  }
+  EXPECT_FALSE(has_size(Collective::gather));
+  EXPECT_FALSE(has_size(Collective::alltoallv));
 }
 
 TEST(Selection, WhatAnAlgorithmNeedsIsGuarded) {

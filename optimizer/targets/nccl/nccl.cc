@@ -53,10 +53,11 @@ std::string mistake(const TunerRule& rule) {
   if (rule.least_bytes > rule.most_bytes || rule.most_bytes > TunerRule::kMostBytes) {
     return "sizes do not go from a smaller to a larger one of at most 4294967295";
   }
-  for (const int64_t count : {rule.channels, rule.nodes, rule.ranks}) {
+  for (const int64_t count : {rule.channels, rule.nodes, rule.ranks, rule.pipelined_operations}) {
     if (count != -1 && (count < 1 || count > kMostCount))
       return "a count is neither -1 nor above 0";
   }
+  if (rule.registered < -1 || rule.registered > 1) return "regBuff is neither -1, 0 nor 1";
   return {};
 }
 
@@ -81,25 +82,21 @@ Result<std::vector<TunerRule>> read_tuner_file(std::string_view text, std::strin
                    .algorithm = std::string(columns[3]),
                    .protocol = std::string(columns[4])};
     std::vector<int64_t> numbers;
-    for (const size_t column : {1U, 2U, 5U, 6U, 7U}) {
+    for (const size_t column : {1U, 2U, 5U, 6U, 7U, 8U, 9U}) {
+      if (column >= columns.size()) break;
       const auto number = number_of(columns[column]);
       if (!number || (column < 3 && *number < 0)) {
         return bad_line(what, line, quoted_text(columns[column]) + " is not a valid number");
       }
       numbers.push_back(*number);
     }
-    for (size_t column = 8; column < columns.size(); ++column) {
-      if (columns[column] != "-1") {
-        return bad_line(what, line,
-                        "restricts pipelined operations or registered buffers, which "
-                        "is not known here");
-      }
-    }
     rule.least_bytes = static_cast<uint64_t>(numbers[0]);
     rule.most_bytes = static_cast<uint64_t>(numbers[1]);
     rule.channels = numbers[2];
     rule.nodes = numbers[3];
     rule.ranks = numbers[4];
+    if (numbers.size() > 5) rule.pipelined_operations = numbers[5];
+    if (numbers.size() > 6) rule.registered = numbers[6];
     if (const std::string wrong = mistake(rule); !wrong.empty()) return bad_line(what, line, wrong);
     rules.push_back(std::move(rule));
   }
@@ -109,7 +106,13 @@ Result<std::vector<TunerRule>> read_tuner_file(std::string_view text, std::strin
 Result<std::string> write_tuner_file(const std::vector<TunerRule>& rules,
                                      const std::vector<std::string>& comments) {
   std::string text = comment_block(comments);
-  text += "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n";
+  const bool registered =
+      std::ranges::any_of(rules, [](const TunerRule& rule) { return rule.registered != -1; });
+  const bool pipelined = registered || std::ranges::any_of(rules, [](const TunerRule& rule) {
+                           return rule.pipelined_operations != -1;
+                         });
+  text += std::string("# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,") +
+          "nRanks" + (pipelined ? ",numPipeOps" : "") + (registered ? ",regBuff" : "") + "\n";
   for (const TunerRule& rule : rules) {
     if (const std::string wrong = mistake(rule); !wrong.empty()) {
       return Error(ErrorCode::invalid_argument, "a rule for NCCL's tuner: " + wrong);
@@ -117,7 +120,10 @@ Result<std::string> write_tuner_file(const std::vector<TunerRule>& rules,
     text += rule.collective + "," + std::to_string(rule.least_bytes) + "," +
             std::to_string(rule.most_bytes) + "," + rule.algorithm + "," + rule.protocol + "," +
             std::to_string(rule.channels) + "," + std::to_string(rule.nodes) + "," +
-            std::to_string(rule.ranks) + "\n";
+            std::to_string(rule.ranks);
+    if (pipelined) text += "," + std::to_string(rule.pipelined_operations);
+    if (registered) text += "," + std::to_string(rule.registered);
+    text += "\n";
   }
   return text;
 }

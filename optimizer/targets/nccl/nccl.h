@@ -23,17 +23,19 @@ struct TunerRule {
   int64_t channels = -1;  ///< -1: any, in all that follow
   int64_t nodes = -1;
   int64_t ranks = -1;
+  int64_t pipelined_operations = -1;
+  int64_t registered = -1;  ///< 1: of registered buffers alone, 0: of others alone
 
   static constexpr uint64_t kMostBytes = 4294967295;
   bool operator==(const TunerRule&) const = default;
 };
 
 /// "collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks[,numPipeOps[,regBuff]]"
-/// with comments from '#' at the beginning of a line; the two last columns may only be -1. Errors:
-/// data_loss, with the line.
+/// with comments from '#' at the beginning of a line. Errors: data_loss, with the line.
 Result<std::vector<TunerRule>> read_tuner_file(std::string_view text, std::string_view what);
 
-/// Reads back as the same rules. Errors: invalid_argument for one that the reader would refuse.
+/// Reads back as the same rules; columns at the end that are -1 in all of them are left out.
+/// Errors: invalid_argument for one that the reader would refuse.
 Result<std::string> write_tuner_file(const std::vector<TunerRule>& rules,
                                      const std::vector<std::string>& comments);
 

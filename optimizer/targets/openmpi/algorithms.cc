@@ -29,7 +29,11 @@ struct Row {
   // Segments that are worth trying, in KiB; 0: whole messages.
   std::array<uint32_t, 3> segments_kib{};
   size_t segments = 1;
+  uint32_t fan = 0;  // of chains
 };
+
+// What Open MPI's variables have by default; rules have none, and 0 means a single chain there.
+constexpr uint32_t kChains = 4;
 
 using C = Collective;
 constexpr Row kRows[] = {
@@ -64,7 +68,7 @@ constexpr Row kRows[] = {
     {C::barrier, 5, "two_proc", kTwoRanks},
     {C::barrier, 6, "tree"},
     {C::bcast, 1, "basic_linear"},
-    {C::bcast, 2, "chain", kNothing, {0, 64}, 2},
+    {C::bcast, 2, "chain", kNothing, {0, 64}, 2, kChains},
     {C::bcast, 3, "pipeline", kNothing, {8, 64}, 2},
     {C::bcast, 4, "split_binary", kNothing, {8, 64}, 2},
     {C::bcast, 5, "binary", kNothing, {0, 64}, 2},
@@ -78,7 +82,7 @@ constexpr Row kRows[] = {
     {C::gather, 2, "binomial"},
     {C::gather, 3, "linear_sync"},
     {C::reduce, 1, "linear"},
-    {C::reduce, 2, "chain", kCommutative, {0, 64}, 2},
+    {C::reduce, 2, "chain", kCommutative, {0, 64}, 2, kChains},
     {C::reduce, 3, "pipeline", kCommutative, {8, 64}, 2},
     {C::reduce, 4, "binary", kCommutative, {0, 64}, 2},
     {C::reduce, 5, "binomial", kCommutative, {0, 64}, 2},
@@ -124,10 +128,12 @@ void select(Collective collective, Candidate& candidate) {
     candidate.select.emplace_back(variable + "_segmentsize",
                                   static_cast<int64_t>(candidate.segment_bytes));
   }
+  if (candidate.fan > 0) candidate.select.emplace_back(variable + "_chain_fanout", candidate.fan);
 }
 
 Candidate from(const Row& row, uint64_t segment_bytes) {
-  Candidate candidate{.name = row.name, .id = row.id, .segment_bytes = segment_bytes};
+  Candidate candidate{
+      .name = row.name, .id = row.id, .segment_bytes = segment_bytes, .fan = row.fan};
   if (segment_bytes > 0) candidate.name += ", segments of " + bytes_text(segment_bytes);
   if ((row.needs & kTwoRanks) != 0) candidate.least_ranks = candidate.most_ranks = 2;
   candidate.power_of_two_ranks = (row.needs & kPowerOfTwo) != 0;

@@ -23,7 +23,8 @@ inline constexpr int kLargestCollectiveId = 21;
 /// numbers.
 std::vector<Candidate> candidates(Collective collective);
 
-/// The algorithm of a number with what it needs, without segments; nullopt if 4.1 has none.
+/// The algorithm of a number with what it needs and its fan, without segments; nullopt if 4.1 has
+/// none.
 std::optional<Candidate> algorithm(Collective collective, int id);
 
 /// What the sizes of rules count (coll_tuned_decision_dynamic.c of 4.1.4).

@@ -149,7 +149,7 @@ TEST(JsonRules, CommasInTextsAreNoLastCommas) {
 TEST(JsonRules, MeanWhatTheClassicFileMeans) {
   ASSERT_OK_AND_ASSIGN(const auto classic,
                        read_rules("3\n"
-                                  "3 4  0 1 0 0 0 0  2 2 0 5 0 0 64 2 0 1024  3 1 0 0 0 0  8 3 0 0 "
+                                  "3 4  0 1 0 0 0 0  2 2 0 5 0 0 64 2 4 1024  3 1 0 0 0 0  8 3 0 0 "
                                   "0 0 512 2 0 0 4096 0 0 0\n"
                                   "7 1  4 1 0 6 0 0\n"
                                   "9 2  0 1 0 2 0 0  5 1 0 0 0 0\n",
@@ -168,6 +168,7 @@ TEST(JsonRules, MeanWhatTheClassicFileMeans) {
         EXPECT_EQ(after.algorithm, before.algorithm)
             << to_string(collective) << " " << ranks << " " << bytes;
         EXPECT_EQ(after.segment_bytes, before.segment_bytes);
+        EXPECT_EQ(after.fan, before.fan);
         EXPECT_FALSE(rule_for(file, collective, ranks, bytes, Distribution::one_per_node));
       }
     }

@@ -167,6 +167,7 @@ std::string name_of(int id, const MessageRule& rule) {
   const auto collective = collective_of(id);
   const auto found = collective ? algorithm(*collective, rule.algorithm) : std::nullopt;
   std::string name = found ? found->name : "algorithm " + std::to_string(rule.algorithm);
+  if (rule.fan > 0) name += ", fan of " + std::to_string(rule.fan);
   if (rule.segment_bytes > 0) name += ", segments of " + exact_bytes_text(rule.segment_bytes);
   return name;
 }
@@ -264,7 +265,8 @@ Result<RulesFile> rules_file(const std::vector<CollectiveRules>& rules, const Sa
       for (const SizeRange& range : of_ranks.ranges) {
         const uint64_t first = rule_bytes(collective, of_ranks.ranks, range.first);
         if (!messages.empty() && messages.back().bytes == first) messages.pop_back();
-        messages.push_back({first, range.candidate.id, 0, range.candidate.segment_bytes});
+        const Candidate& chosen = range.candidate;
+        messages.push_back({first, chosen.id, chosen.fan, chosen.segment_bytes});
         const uint64_t last = rule_bytes(collective, of_ranks.ranks, range.last);
         if (last < kLargestLong) messages.push_back({last + 1, 0, 0, 0});
       }
@@ -280,7 +282,8 @@ Result<RulesFile> rules_file(const std::vector<CollectiveRules>& rules, const Sa
   return file;
 }
 
-RulesFile with_probe(const RulesFile& file, Collective collective, uint32_t ranks, int algorithm) {
+RulesFile with_probe(const RulesFile& file, Collective collective, uint32_t ranks,
+                     const Candidate& probe) {
   RulesFile probed = file;
   const int id = collective_id(collective);
   auto found = std::ranges::find(probed.collectives, id, &CollectiveRule::id);
@@ -299,7 +302,7 @@ RulesFile with_probe(const RulesFile& file, Collective collective, uint32_t rank
   }
   auto at = first_from(ranks);
   if (at->ranks != ranks) at = communicators.insert(at, {ranks, {}});
-  at->messages = {{0, algorithm, 0, 0}};
+  at->messages = {{0, probe.id, probe.fan, probe.segment_bytes}};
   return probed;
 }
 

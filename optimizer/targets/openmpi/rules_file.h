@@ -65,7 +65,8 @@ Result<RulesFile> rules_file(const std::vector<CollectiveRules>& rules, const Sa
 
 /// The same rules with one more, for all sizes of a communicator of exactly `ranks`, in place of
 /// what they say of it.
-RulesFile with_probe(const RulesFile& file, Collective collective, uint32_t ranks, int algorithm);
+RulesFile with_probe(const RulesFile& file, Collective collective, uint32_t ranks,
+                     const Candidate& probe);
 
 /// What Open MPI 4.1 takes from a file for a call of `bytes` as the file counts them; algorithm 0
 /// is the built-in decision.

@@ -1,6 +1,9 @@
 #include "optimizer/targets/openmpi/rules_file.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -171,7 +174,7 @@ TEST(RulesFile, AProbeChangesOneNumberOfRanksOnly) {
   const auto file = *file_of(Collective::bcast, {choice(Collective::bcast, 2, 64, 6),
                                                  choice(Collective::bcast, 4, 64, 3)});
   for (const uint32_t ranks : {2U, 3U, 4U, 8U}) {
-    const RulesFile probed = with_probe(file, Collective::bcast, ranks, 1);
+    const RulesFile probed = with_probe(file, Collective::bcast, ranks, {.id = 1});
     ASSERT_TRUE(read_rules(write_rules(probed, {}), "file").ok());
     for (uint32_t other = 1; other < 12; ++other) {
       for (const uint64_t bytes : {uint64_t{8}, uint64_t{64}, uint64_t{1} << 20}) {
@@ -183,10 +186,48 @@ TEST(RulesFile, AProbeChangesOneNumberOfRanksOnly) {
     }
     EXPECT_TRUE(hazards(probed, {}).empty());
   }
-  const RulesFile alone = with_probe({}, Collective::allreduce, 4, 1);
+  const RulesFile alone = with_probe({}, Collective::allreduce, 4, {.id = 1});
   EXPECT_EQ(rule_for(alone, Collective::allreduce, 4, 64).algorithm, 1);
   EXPECT_EQ(rule_for(alone, Collective::allreduce, 5, 64).algorithm, 0);
   EXPECT_EQ(rule_for(alone, Collective::allreduce, 3, 64).algorithm, 0);
+}
+
+// By control variables, in the launches that measure it.
+TEST(RulesFile, AnAlternativeIsWrittenAsItIsSelected) {
+  constexpr uint32_t kRanks = 2;
+  constexpr uint64_t kBytes = 1 << 20;
+  const Safety safety{.commutative_only = true};
+  size_t chains = 0;
+  for (const Collective collective : kCollectives) {
+    const std::string variable = "coll_tuned_" + std::string(to_string(collective)) + "_algorithm";
+    for (const Candidate& candidate : candidates(collective)) {
+      if (candidate.id == 0) continue;
+      const Cell cell{collective, kRanks, kRanks, kBytes};
+      const bool by_size = size_meaning(collective) != SizeMeaning::none;
+      const std::vector<Choice> choices = {{cell, candidate}};
+      const auto file = rules_file({closed_rules(collective, choices, by_size)}, safety);
+      ASSERT_TRUE(file.ok()) << file.error().message();
+      const auto rule = rule_for(*file, collective, kRanks, rule_bytes(collective, kRanks, kBytes));
+      const auto selected = [&](const std::string& name) {
+        const auto found =
+            std::ranges::find(candidate.select, name, &std::pair<std::string, int64_t>::first);
+        return found == candidate.select.end() ? 0 : found->second;
+      };
+      EXPECT_EQ(rule.algorithm, selected(variable));
+      EXPECT_EQ(rule.segment_bytes, static_cast<uint64_t>(selected(variable + "_segmentsize")));
+      EXPECT_EQ(rule.fan, selected(variable + "_chain_fanout")) << variable << candidate.name;
+      const RulesFile probed = with_probe({}, collective, kRanks, candidate);
+      MessageRule probe = rule_for(probed, collective, kRanks, 0);
+      probe.bytes = rule.bytes;
+      EXPECT_EQ(probe, rule);
+      if (!candidate.name.starts_with("chain")) continue;
+      // A single chain would be the pipeline.
+      EXPECT_EQ(rule.fan, 4U);
+      EXPECT_NE(write_rules(*file, {}).find(": chain, fan of 4"), std::string::npos);
+      ++chains;
+    }
+  }
+  EXPECT_EQ(chains, 4U);
 }
 
 TEST(RulesFile, NumbersAndCollectivesAreEachOthersInverse) {

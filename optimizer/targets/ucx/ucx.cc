@@ -61,10 +61,11 @@ bool is_name(std::string_view name) {
   return name.starts_with("UCX_") && name.size() > 4 && std::ranges::all_of(name, allowed);
 }
 
-// inih, by which UCX reads, ends a value at " ;".
+// inih, by which UCX reads, ends a value at " ;". Some settings have no value by default, and UCX
+// lists them so.
 bool is_value(std::string_view value) {
   const auto printable = [](char c) { return c >= ' ' && c <= '~' && c != ';' && c != '#'; };
-  return !value.empty() && std::ranges::all_of(value, printable) && trimmed(value) == value;
+  return std::ranges::all_of(value, printable) && trimmed(value) == value;
 }
 
 }  // namespace
@@ -104,7 +105,7 @@ Result<std::vector<Setting>> read_conf(std::string_view text, std::string_view w
                       quoted_text(name) + " is not a valid name; names are in full: UCX_...");
     }
     if (!is_value(value)) {
-      return bad_line(what, line, "has no value, or one with ';' or '#', where UCX ends it");
+      return bad_line(what, line, "has a value with ';' or '#', where UCX ends it");
     }
     if (!names.insert(name).second) {
       return bad_line(what, line, std::string(name) + " comes a second time");

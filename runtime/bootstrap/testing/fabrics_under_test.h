@@ -44,6 +44,16 @@ inline std::vector<FabricUnderTest> every_fabric() {
   return fabrics;
 }
 
+/// Nodes of two ranks each: some ranks reach each other by loads and stores, and some do not.
+inline FabricUnderTest nodes_of_two() { return {"nodes_of_two", "tcp", "real", "mapped:2"}; }
+
+/// every_fabric() and such nodes.
+inline std::vector<FabricUnderTest> every_fabric_and_nodes() {
+  auto fabrics = every_fabric();
+  fabrics.push_back(nodes_of_two());
+  return fabrics;
+}
+
 inline void PrintTo(const FabricUnderTest& fabric, std::ostream* out) { *out << fabric.label; }
 
 /// A group on this fabric with a small segment. STRIPLINE_TEST_DEBUG=1 runs every test so in debug

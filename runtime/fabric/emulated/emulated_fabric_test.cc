@@ -679,6 +679,21 @@ TEST(Open, MemoryOfAnotherUserOrOpenToOthersIsNotUsed) {
   };
   EXPECT_NE(refusal(0666, ::geteuid()).find("open to others"), std::string::npos);
   EXPECT_EQ(refusal(0600, ::geteuid()), "");
+  {
+    const std::string other = name + "-other";
+    const int file = ::shm_open(other.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
+    ASSERT_GE(file, 0);
+    ::close(file);
+    ASSERT_EQ(::link(("/dev/shm" + other).c_str(), ("/dev/shm" + name).c_str()), 0);
+    const auto fabric = open_emulated_fabric(options);
+    ::shm_unlink(name.c_str());
+    struct stat left = {};
+    EXPECT_EQ(::stat(("/dev/shm" + other).c_str(), &left), 0);
+    EXPECT_EQ(left.st_size, 0) << "it was written into";
+    ::shm_unlink(other.c_str());
+    ASSERT_FALSE(fabric.ok());
+    EXPECT_NE(fabric.error().message().find("is a link to another file"), std::string::npos);
+  }
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
   constexpr uid_t kNobody = 65534;
   EXPECT_NE(refusal(0600, kNobody).find("made by another user (id 65534)"), std::string::npos);

@@ -34,12 +34,17 @@ Status check_own(int fd, const std::string& name) {
                  "cannot look at shared memory '" + name + "': " + errno_text());
   }
   const bool open_to_others = (found.st_mode & (S_IRWXG | S_IRWXO)) != 0;
-  if (found.st_uid == ::geteuid() && S_ISREG(found.st_mode) && !open_to_others) return {};
+  // A link to a file of ours that somebody has given this name; another rank may have removed it.
+  const bool has_another_name = found.st_nlink > 1;
+  if (found.st_uid == ::geteuid() && S_ISREG(found.st_mode) && !open_to_others &&
+      !has_another_name) {
+    return {};
+  }
   return Error(ErrorCode::failed_precondition,
                "shared memory '" + name + "' was made by another user (id " +
                    std::to_string(found.st_uid) +
-                   ") or is open to others, who could change what the ranks share: it is not used; "
-                   "remove it, and start the job again");
+                   "), is open to others, who could change what the ranks share, or is a link to "
+                   "another file: it is not used; remove it, and start the job again");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <poll.h>
 #include <sched.h>
 
@@ -381,7 +382,7 @@ double OfiRank::now_s() { return monotonic_s() - start_s_; }
 
 bool OfiRank::wait(const std::function<bool()>& condition, double deadline_s) {
   if (condition()) return true;
-  const bool bounded = std::isfinite(deadline_s);
+  const bool bounded = deadline_s < std::numeric_limits<double>::infinity();
   uint64_t fruitless = 0;
   bool holds = false;
   begin_looking();

@@ -44,16 +44,10 @@ class short_am {
   /// What the target does with a message; as AmHandler.
   using Handler = std::function<void(rank_t source, const T& value)>;
 
-  /// Collective, in the same order as other registrations on every rank.
-  short_am(Context& context, Handler handler)
-      : context_(&context),
-        id_(context.register_am(
-            [handler = std::move(handler)](rank_t source, std::span<const std::byte> payload) {
-              T value;
-              if (payload.size() != sizeof value) return;  // no rank of this program sends that
-              std::memcpy(&value, payload.data(), sizeof value);
-              handler(source, value);
-            })) {}
+  /// Collective, in the same order as other registrations on every rank. Ends the job if there is
+  /// no handler.
+  short_am(Context& context, Handler handler, CallSite site = CallSite::current())
+      : context_(&context), id_(context.register_am(of_payloads(std::move(handler)), site)) {}
 
   /// As Context::am_send(); inside of handlers, too.
   void send(rank_t target, const T& value, CallSite site = CallSite::current()) const {
@@ -61,6 +55,17 @@ class short_am {
   }
 
  private:
+  // Empty, which register_am() refuses, if the handler is.
+  static AmHandler of_payloads(Handler handler) {
+    if (!handler) return {};
+    return [handler = std::move(handler)](rank_t source, std::span<const std::byte> payload) {
+      T value;
+      if (payload.size() != sizeof value) return;  // no rank of this program sends that
+      std::memcpy(&value, payload.data(), sizeof value);
+      handler(source, value);
+    };
+  }
+
   Context* context_;
   uint32_t id_;
 };
@@ -72,14 +77,15 @@ class long_am {
   using Handler = std::function<void(rank_t source, std::span<const std::byte> payload,
                                      std::span<std::byte> data)>;
 
-  /// Collective, in the same order as other registrations on every rank.
-  long_am(Context& context, Handler handler);
+  /// Collective, in the same order as other registrations on every rank. Ends the job if there is
+  /// no handler.
+  long_am(Context& context, Handler handler, CallSite site = CallSite::current());
 
   /// Stores `data` at `destination`, which is in the segment of `target`, and then runs the handler
   /// there with `payload`, of at most max_payload_bytes(). Both may be changed when it returns.
   /// Small data travel in the message; larger ones are put, and waited for, before it is sent. Not
-  /// inside of handlers. Ends the job if `destination` is of another rank or the data exceed its
-  /// segment.
+  /// inside of handlers. Ends the job if `destination` is of another rank, the data exceed its
+  /// segment, or payload or data are at a null pointer.
   template <typename T>
   void send(rank_t target, std::span<const std::byte> payload, std::span<const T> data,
             global_ptr<std::type_identity_t<T>> destination,

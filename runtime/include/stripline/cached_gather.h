@@ -30,6 +30,8 @@ namespace stripline {
 namespace detail {
 /// Tells indices apart by their entries and the places of these.
 uint64_t hash_of_index(std::span<const uint64_t> index);
+/// Ends the process: `call` is about what a CachedGather has gathered, which is nothing.
+[[noreturn]] void fail_nothing_gathered(const char* call, CallSite site = {});
 }  // namespace detail
 
 /// Moves; used by the rank's thread that communicates. Goes before the Context, on all ranks in the
@@ -77,12 +79,20 @@ class CachedGather {
     return gather(x, index, version, !keeps(x, version), options, site);
   }
 
-  /// After a gather.
-  const T& operator[](size_t i) const { return (*plan_)[i]; }
+  /// After a gather: ends the process before it, and the job if the index has no entry `i`.
+  const T& operator[](size_t i) const {
+    if (!plan_) [[unlikely]]
+      detail::fail_nothing_gathered("CachedGather::operator[]");
+    return (*plan_)[i];
+  }
   /// The entries of the index; 0 before the first gather.
   size_t size() const { return plan_ ? plan_->size() : 0; }
-  /// What it has counted so far.
-  const GatherStatistics& statistics() const { return plan_->statistics(); }
+  /// What it has counted so far. Ends the process before a gather.
+  const GatherStatistics& statistics(CallSite site = CallSite::current()) const {
+    if (!plan_) [[unlikely]]
+      detail::fail_nothing_gathered("CachedGather::statistics", site);
+    return plan_->statistics(site);
+  }
   /// How often it was found out who needs what.
   uint64_t inspections() const { return inspections_; }
   /// How often values were gathered.

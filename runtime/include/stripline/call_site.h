@@ -8,6 +8,8 @@
 //   sum += load(remote);   // a message about this rget names this line
 #pragma once
 
+#include <cstdint>
+
 namespace stripline {
 
 /// Where a call stands, when it is a defaulted argument of the call: std::source_location for
@@ -25,6 +27,10 @@ struct CallSite {
 namespace detail {
 /// Ends the process with a message, as no job is known: `call` is of what has been moved from.
 [[noreturn]] void fail_moved_from(const char* call, CallSite site = {});
+/// The same: `call` was given a number of elements above zero at a null pointer.
+[[noreturn]] void fail_null(const char* call, uint64_t elements, CallSite site = {});
+/// The same: `call` was given an empty std::function, or a null function pointer, to call.
+[[noreturn]] void fail_uncallable(const char* call, CallSite site = {});
 }  // namespace detail
 
 }  // namespace stripline

@@ -44,6 +44,22 @@ struct Ticket {
   uint32_t slot = 0;
   uint32_t generation = 0;
 };
+
+/// True of types of functions that there may be none of.
+template <typename F>
+inline constexpr bool kMayBeEmpty = std::is_pointer_v<F>;
+template <typename Signature>
+inline constexpr bool kMayBeEmpty<std::function<Signature>> = true;
+
+/// Ends the process if there is no function that the call `name` could call. Nothing is asked of
+/// lambdas and other function objects.
+template <typename F>
+void check_callable(const F& function, const char* name, CallSite site) {
+  if constexpr (kMayBeEmpty<F>) {
+    if (function == nullptr) [[unlikely]]
+      fail_uncallable(name, site);
+  }
+}
 }  // namespace detail
 
 /// The threads of a rank that may call its Context, and what belongs to it. Another thread that
@@ -146,7 +162,7 @@ class future {
 
   /// What is to follow: <stripline/future.h>, which defines it.
   template <typename F>
-  auto then(F function) const;
+  auto then(F function, CallSite site = CallSite::current()) const;
 
   /// For the runtime's own mechanisms; not part of the public API.
   explicit future(const detail::Ticket& ticket) : ticket_(ticket) {}
@@ -158,7 +174,8 @@ class future {
   detail::Ticket ticket_;
 };
 
-/// Returns when all are complete.
+/// Returns when all are complete. Ends the process if there are futures at a null pointer, as
+/// wait_any() does.
 void wait_all(std::span<const future> futures, CallSite site = CallSite::current());
 /// Returns when one is complete, and which: the first one by index. With no futures it returns 0.
 size_t wait_any(std::span<const future> futures, CallSite site = CallSite::current());
@@ -313,7 +330,8 @@ class Context {
   void rget_nbi(global_ptr<T> source, std::remove_const_t<T>* destination, size_t count,
                 CallSite site = CallSite::current()) {
     const size_t bytes = detail::byte_count<T>(count);
-    if (const std::byte* there = reach(source.where(), source.offset(), bytes)) {
+    if (const std::byte* there = reach(source.where(), source.offset(), bytes);
+        there != nullptr && destination != nullptr) {
       std::memmove(destination, there, bytes);
       return;
     }
@@ -324,7 +342,8 @@ class Context {
   void rput_nbi(const T* source, global_ptr<T> destination, size_t count,
                 CallSite site = CallSite::current()) {
     const size_t bytes = detail::byte_count<T>(count);
-    if (std::byte* there = reach(destination.where(), destination.offset(), bytes)) {
+    if (std::byte* there = reach(destination.where(), destination.offset(), bytes);
+        there != nullptr && source != nullptr) {
       std::memmove(there, source, bytes);
       return;
     }
@@ -416,12 +435,14 @@ class Context {
   void progress();
   /// Seconds on the fabric's clock. Programs that may run on a virtual clock use no other.
   double now_s();
-  /// Makes progress until the condition holds or `timeout_s` has passed; whether it holds.
+  /// Makes progress until the condition holds or `timeout_s` has passed; whether it holds. Ends the
+  /// job if there is no condition, or the time is not a number.
   bool wait_until(const std::function<bool()>& condition,
                   double timeout_s = std::numeric_limits<double>::infinity(),
                   CallSite site = CallSite::current());
-  /// Spends `seconds` computing (fabric.h, Fabric::compute_for).
-  void compute_for(double seconds);
+  /// Spends `seconds` computing (fabric.h, Fabric::compute_for). Ends the job unless they are
+  /// finite, and not negative.
+  void compute_for(double seconds, CallSite site = CallSite::current());
   /// Where the clock goes by declared work (work.h), what this rank says that it has computed: the
   /// program adds to it what it has done since its last call. Copies that the runtime makes are
   /// added by itself, and for loop nests (nest.h) what NestOptions::loop says of their bodies. Null

@@ -34,6 +34,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -61,20 +62,24 @@ namespace detail {
 /// What a lazy value waits for.
 struct FineRead {
   static constexpr uint32_t kNoBox = UINT32_MAX;
-  Context* context = nullptr;  ///< null: nothing, the value is here
-  uint32_t box = kNoBox;       ///< where it will be; kNoBox: the value is here, and is checked
-  uint32_t region = 0;         ///< that has made it
-  uint64_t offset = 0;         ///< in its rank's segment
+  static constexpr uint32_t kMoved = kNoBox - 1;  ///< another lazy value waits for it
+  Context* context = nullptr;                     ///< null: nothing, the value is here
+  uint32_t box = kNoBox;  ///< where it will be; kNoBox: the value is here, and is checked
+  uint32_t region = 0;    ///< that has made it
+  uint64_t offset = 0;    ///< in its rank's segment
 };
 
 /// A region that has begun.
 struct FineEntry {
   uint32_t region = 0;
-  bool waits = false;  ///< for each access, which debug mode checks
+  bool waits = false;   ///< for each access, which debug mode checks
+  bool learns = false;  ///< loads may show that what was read elsewhere is old
 };
 
 FineEntry enter_fine(Context& context, const FineOptions& options, CallSite site);
 void leave_fine(Context& context, uint32_t region);
+/// What was read before may be older than what the program has loaded.
+void learn_fine(Context& context);
 void issue_fine(Context& context);
 FineRead start_fine_read(Context& context, global_ptr<const std::byte> source, size_t bytes,
                          CallSite site);
@@ -99,9 +104,12 @@ class lazy {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  /// `other` is nothing from then on, and may only be dropped.
-  lazy(lazy&& other) noexcept
-      : value_(other.value_), read_(std::exchange(other.read_, detail::FineRead())) {}
+  /// `other` is nothing from then on, and may only be dropped: to use it ends the process, unless
+  /// the value was here already.
+  lazy(lazy&& other) noexcept : value_(other.value_), read_(other.read_) {
+    if (other.read_.context != nullptr) [[unlikely]]
+      other.read_.box = detail::FineRead::kMoved;
+  }
   /// Exchanges what the two hold.
   lazy& operator=(lazy&& other) noexcept {
     std::swap(value_, other.value_);
@@ -111,7 +119,7 @@ class lazy {
   lazy(const lazy&) = delete;
   lazy& operator=(const lazy&) = delete;
   ~lazy() {
-    if (read_.context != nullptr) [[unlikely]]
+    if (read_.context != nullptr && read_.box != detail::FineRead::kMoved) [[unlikely]]
       detail::drop_fine_read(read_);
   }
 
@@ -162,12 +170,18 @@ class fine_region {
   /// Reads a value that is used at once, as where it decides what is read next: waits for it. Where
   /// the program has come back to memory near what it has read, a block around it is fetched, and
   /// kept as what read() has fetched is; but a value that is read twice in a row is fetched, and if
-  /// it has changed all that is kept is given up. Ends the job as read() does.
+  /// it has changed, in reach of loads or not, all that is kept is given up. Ends the job as read()
+  /// does.
   template <typename T>
   std::remove_const_t<T> value(global_ptr<T> source, CallSite site = CallSite::current()) {
     using Value = std::remove_const_t<T>;
     static_assert(std::is_trivially_copyable_v<Value>);
-    if (entry_.waits || context_.is_local(source)) return context_.rget(source, site);
+    if (entry_.waits || context_.is_local(source)) {
+      const Value loaded = context_.rget(source, site);
+      if (entry_.learns) [[unlikely]]
+        note_load(source.word(), loaded);
+      return loaded;
+    }
     Value fetched = Value();
     detail::read_fine_now(context_, global_ptr<const std::byte>::from_word(source.word()),
                           reinterpret_cast<std::byte*>(&fetched), sizeof(T), site);
@@ -188,8 +202,21 @@ class fine_region {
   void issue() { detail::issue_fine(context_); }
 
  private:
+  // As a value that is fetched twice in a row: one that has changed in between says that what is
+  // kept may be old.
+  template <typename Value>
+  void note_load(uint64_t place, const Value& loaded) {
+    uint64_t word = 0;
+    std::memcpy(&word, &loaded, sizeof loaded < sizeof word ? sizeof loaded : sizeof word);
+    const bool again = std::exchange(last_place_, place) == place;
+    const uint64_t before = std::exchange(last_loaded_, word);
+    if (again && (before != word || sizeof loaded > sizeof word)) detail::learn_fine(context_);
+  }
+
   Context& context_;
   const detail::FineEntry entry_;
+  uint64_t last_place_ = global_ptr<std::byte>().word();
+  uint64_t last_loaded_ = 0;
 };
 
 }  // namespace stripline

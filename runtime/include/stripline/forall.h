@@ -109,14 +109,22 @@ struct iterations {
   uint64_t count = 0;  ///< how many there are
 };
 
-/// The iterations of rank `me` of `ranks`; O(log ranks).
+/// The iterations of rank `me` of `ranks`; O(log ranks). There is at least one rank, which is not
+/// checked.
 iterations iterations_of(const index_range& loop, const affine_affinity& affinity, rank_t ranks,
                          rank_t me);
 
 namespace detail {
 
-/// Ends the job for a loop that cannot be run.
-void check_loop(Context& context, const index_range& loop);
+/// Ends the job for a loop of the call `name` that cannot be run.
+void check_range(Context& context, const index_range& loop, const char* name, CallSite site);
+/// The same for a loop with this body.
+template <typename Body>
+void check_loop(Context& context, const index_range& loop, const Body& body,
+                const char* name = "forall", CallSite site = {}) {
+  check_range(context, loop, name, site);
+  check_callable(body, name, site);
+}
 /// The first element of a loop and the distance to the next; ends the job unless all elements are
 /// within [0, bound).
 struct ElementWalk {
@@ -206,15 +214,15 @@ inline constexpr bool kIsCyclic<distribution<cyclic, Ranks>> = true;
 }  // namespace detail
 
 /// The owner of p[a i + k], for a pointer into an array of this distribution. An element that would
-/// lie before the beginning of the segment ends the job.
+/// lie before the beginning of the segment ends the job, as any does of a null pointer.
 template <typename T, typename Layout, typename Ranks, pointer_form Form>
 element_affinity<distribution<Layout, Ranks>> owner_of(
     const pointer_to_shared<T, Layout, Ranks, Form>& p, const distribution<Layout, Ranks>& elements,
     int64_t a = 1, int64_t k = 0) {
   // Owners are those in an array that begins with the segment: it has as many whole rounds before
   // the pointer as there is room for, which changes no one's turn.
-  element_affinity<distribution<Layout, Ranks>> affinity{elements, a, k,
-                                                         std::numeric_limits<int64_t>::max()};
+  element_affinity<distribution<Layout, Ranks>> affinity{
+      elements, a, k, p.is_null() ? 0 : std::numeric_limits<int64_t>::max()};
   const uint64_t row = p.offset() / sizeof(T) - p.phase();
   uint64_t start = row;
   if constexpr (detail::kIsIndefinite<distribution<Layout, Ranks>>) {
@@ -231,14 +239,14 @@ element_affinity<distribution<Layout, Ranks>> owner_of(
 
 template <std::invocable<int64_t> Body>
 void forall(Context& context, const index_range& loop, const affine_affinity& affinity, Body body) {
-  detail::check_loop(context, loop);
+  detail::check_loop(context, loop, body);
   detail::run_iterations(iterations_of(loop, affinity, context.rank_n(), context.rank_me()), body);
 }
 
 template <typename Distribution, std::invocable<int64_t> Body>
 void forall(Context& context, const index_range& loop,
             const element_affinity<Distribution>& affinity, Body body) {
-  detail::check_loop(context, loop);
+  detail::check_loop(context, loop, body);
   if (loop.count() == 0) return;
   const detail::ElementWalk walk =
       detail::walk_of(context, loop, affinity.a, affinity.k, affinity.bound);
@@ -261,6 +269,7 @@ void forall(Context& context, const index_range& loop,
 template <typename Expression, std::invocable<int64_t> Body>
 void forall(Context& context, const index_range& loop,
             const expression_affinity<Expression>& affinity, Body body) {
+  detail::check_callable(affinity.expression, "affinity_by", {});
   const rank_t ranks = context.rank_n();
   forall(context, loop, rank_by([&affinity, ranks](int64_t i) {
            return detail::floor_divide<0>(affinity.expression(i), ranks).remainder;
@@ -271,7 +280,8 @@ void forall(Context& context, const index_range& loop,
 template <typename Expression, std::invocable<int64_t> Body>
 void forall(Context& context, const index_range& loop, const rank_affinity<Expression>& affinity,
             Body body) {
-  detail::check_loop(context, loop);
+  detail::check_callable(affinity.expression, "rank_by", {});
+  detail::check_loop(context, loop, body);
   const rank_t me = context.rank_me();
   const auto test_and_run = [&](int64_t i) {
     if (affinity.expression(i) == me) body(i);
@@ -281,7 +291,7 @@ void forall(Context& context, const index_range& loop, const rank_affinity<Expre
 
 template <std::invocable<int64_t> Body>
 void forall(Context& context, const index_range& loop, every_rank_t /*affinity*/, Body body) {
-  detail::check_loop(context, loop);
+  detail::check_loop(context, loop, body);
   detail::run_iterations({loop.lower, loop.step, loop.count()}, body);
 }
 
@@ -339,7 +349,7 @@ void run_elements(const std::tuple<T*...>& local, uint64_t count, int64_t first,
 template <typename Distribution, typename... T, typename Body>
 [[gnu::noinline]] void forall_elements(Context& context, const index_range& loop,
                                        const zipped<Distribution, T...>& arrays, Body body) {
-  check_loop(context, loop);
+  check_range(context, loop, "forall", {});
   const uint64_t count = loop.count();
   if (count == 0) return;
   const ElementWalk walk = walk_of(context, loop, 1, 0, arrays.size);
@@ -378,6 +388,7 @@ requires(std::is_invocable_v<Body&, T&...> ||
                                                                  const zipped<Distribution, T...>&
                                                                      arrays,
                                                                  Body body) {
+  detail::check_callable(body, "forall", {});
   if (!arrays.agree) detail::fail_zipped(context);
   if constexpr (std::is_invocable_v<Body&, T&...>) {
     if (loop.step == 1 && loop.lower >= 0 && loop.lower < loop.upper && loop.upper <= arrays.size) {

@@ -151,7 +151,8 @@ struct FutureAccess;
 }  // namespace detail
 
 /// Completion of an operation that has a result. A value; copies share one result; may be dropped,
-/// the operation completes all the same.
+/// the operation completes all the same. Moves: calls of the other one, and joins of it, end the
+/// process.
 template <typename T>
 class future_of {
   static_assert(std::is_same_v<T, std::decay_t<T>>, "a future has a value, not a reference");
@@ -161,13 +162,33 @@ class future_of {
 
   /// Ready with this value.
   explicit future_of(T value) : value_(std::move(value)) {}
+  future_of(const future_of&) = default;             ///< shares the result
+  future_of& operator=(const future_of&) = default;  ///< shares the result
+  /// Moves: the other one has no result any more, neither now nor later.
+  future_of(future_of&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
+      : value_(std::move(other.value_)), state_(std::move(other.state_)) {
+    other.value_.reset();
+  }
+  /// Moves, likewise; to itself, it stays as it is.
+  future_of& operator=(future_of&& other) noexcept(std::is_nothrow_move_assignable_v<T>) {
+    if (this == &other) return *this;
+    value_ = std::move(other.value_);
+    state_ = std::move(other.state_);
+    other.value_.reset();
+    return *this;
+  }
 
   /// True if the result is here. Makes progress once if not.
-  bool is_ready() const { return value_.has_value() || state_->is_ready(); }
+  bool is_ready(CallSite site = CallSite::current()) const {
+    if (value_.has_value()) return true;
+    check_whole("future_of::is_ready", site);
+    return state_->is_ready();
+  }
   /// Returns the result when it is here. Makes progress meanwhile. Throws what a continuation or an
   /// RPC has thrown instead.
   const T& wait(CallSite site = CallSite::current()) const& {
     if (value_.has_value()) return *value_;
+    check_whole("future_of::wait", site);
     state_->wait(site);
     return *state_->value;
   }
@@ -176,18 +197,23 @@ class future_of {
 
   /// Calls function(result), or function(elements...) of a result that is a std::tuple, when the
   /// result is here. Returns the future of what it returns; if that is a future itself, of that
-  /// one's result.
+  /// one's result. Ends the process if there is no function.
   template <typename F>
-  auto then(F function) const;
+  auto then(F function, CallSite site = CallSite::current()) const;
 
  private:
   friend struct detail::FutureAccess;
   explicit future_of(std::shared_ptr<detail::ValueState<T>> state) : state_(std::move(state)) {}
+  // A future whose value is not here waits for a state, unless it has been moved from.
+  void check_whole(const char* call, CallSite site) const {
+    if (state_ == nullptr) [[unlikely]]
+      detail::fail_moved_from(call, site);
+  }
   std::optional<T> value_;
   std::shared_ptr<detail::ValueState<T>> state_;  // null: value_ is there
 };
 
-/// The future of what has no value: ready, and no more.
+/// The future of what has no value: ready, and no more. To move it is to copy it.
 template <>
 class future_of<void> {
  public:
@@ -196,6 +222,16 @@ class future_of<void> {
   future_of() = default;  ///< ready
   /// The same as this operation.
   future_of(const future& operation) : operation_(operation) {}  // NOLINT(*-explicit-*)
+  future_of(const future_of&) = default;                         ///< stands for the same
+  future_of& operator=(const future_of&) = default;              ///< stands for the same
+  /// Copies, as the other one still stands for the same.
+  future_of(future_of&& other) noexcept : operation_(other.operation_), state_(other.state_) {}
+  /// Copies, likewise.
+  future_of& operator=(future_of&& other) noexcept {
+    operation_ = other.operation_;
+    state_ = other.state_;
+    return *this;
+  }
 
   /// True if it is complete. Makes progress once if not.
   bool is_ready() const { return state_ != nullptr ? state_->is_ready() : operation_.is_ready(); }
@@ -210,7 +246,7 @@ class future_of<void> {
   }
   /// Calls function().
   template <typename F>
-  auto then(F function) const;
+  auto then(F function, CallSite site = CallSite::current()) const;
 
  private:
   friend struct detail::FutureAccess;
@@ -233,6 +269,8 @@ struct FutureAccess {
     if constexpr (std::is_void_v<T>) {
       return FutureState::settled(one.operation_);
     } else {
+      if (!one.value_.has_value()) [[unlikely]]
+        one.check_whole("then() or when_all()", {});
       return true;
     }
   }
@@ -322,7 +360,8 @@ void settle_with(const std::shared_ptr<ValueState<U>>& next, const future_of<T>&
 }
 
 template <typename T, typename F>
-auto then(const future_of<T>& one, F function) {
+auto then(const future_of<T>& one, F function, CallSite site) {
+  check_callable(function, "then", site);
   using Returned = std::decay_t<decltype(follow_with(one, function))>;
   using U = future_value<Returned>;
   auto next = std::make_shared<ValueState<U>>(FutureAccess::context(one));
@@ -382,16 +421,16 @@ using joined_value = std::conditional_t<std::is_same_v<Tuple, std::tuple<>>, voi
 
 template <typename T>
 template <typename F>
-auto future_of<T>::then(F function) const {
-  return detail::then(*this, std::move(function));
+auto future_of<T>::then(F function, CallSite site) const {
+  return detail::then(*this, std::move(function), site);
 }
 template <typename F>
-auto future_of<void>::then(F function) const {
-  return detail::then(*this, std::move(function));
+auto future_of<void>::then(F function, CallSite site) const {
+  return detail::then(*this, std::move(function), site);
 }
 template <typename F>
-auto future::then(F function) const {
-  return detail::then(future_of<void>(*this), std::move(function));
+auto future::then(F function, CallSite site) const {
+  return detail::then(future_of<void>(*this), std::move(function), site);
 }
 
 /// When all are here: the results of those that have one, as a std::tuple in this order; if none
@@ -427,8 +466,13 @@ requires(sizeof...(Futures) > 0) auto when_all(const Futures&... futures) {
 /// The same of a range of futures of one type: future_of<std::vector<T>>, or future_of<void>.
 template <std::ranges::forward_range R>
 requires detail::any_future<std::ranges::range_value_t<R>>
-auto when_all(const R& futures) {
+auto when_all(const R& futures, CallSite site = CallSite::current()) {
   using detail::FutureAccess;
+  if constexpr (std::ranges::contiguous_range<R> && std::ranges::sized_range<R>) {
+    if (std::ranges::data(futures) == nullptr && std::ranges::size(futures) > 0) {
+      detail::fail_null("when_all", std::ranges::size(futures), site);
+    }
+  }
   using T = detail::future_value<std::ranges::range_value_t<R>>;
   using Kept = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
   using Value = std::conditional_t<std::is_void_v<T>, void, std::vector<Kept>>;

@@ -58,6 +58,9 @@ std::unique_ptr<KeptGather>& kept_gather(Context& context, CallSite site, const 
 Context* checked_context(Context& context);
 /// Values were read that a later gather of the same place has replaced.
 [[noreturn]] void fail_replaced(Context& context, CallSite site);
+/// A value was read of an entry that the index, which has `entries`, does not have.
+[[noreturn]] void fail_gathered_entry(Context& context, size_t entry, size_t entries,
+                                      CallSite site);
 
 template <typename T>
 CachedGather<T>& gather_of(Context& context, CallSite site) {
@@ -81,11 +84,11 @@ class gathered {
         checked_(detail::checked_context(context)),
         gather_(from.gathers()),
         site_(site) {}
-  /// The value for entry i of the index.
+  /// The value for entry i of the index. Ends the job if there is none; in debug mode with the
+  /// place of the gather.
   const T& operator[](size_t i) const {
-    if (checked_ != nullptr && from_->gathers() != gather_) [[unlikely]] {
-      detail::fail_replaced(*checked_, site_);
-    }
+    if (checked_ != nullptr) [[unlikely]]
+      check(i);
     return (*from_)[i];
   }
   size_t size() const { return from_->size(); }  ///< the entries of the index
@@ -95,6 +98,11 @@ class gathered {
   uint64_t inspections() const { return from_->inspections(); }
 
  private:
+  void check(size_t i) const {
+    if (from_->gathers() != gather_) detail::fail_replaced(*checked_, site_);
+    if (i >= from_->size()) detail::fail_gathered_entry(*checked_, i, from_->size(), site_);
+  }
+
   const CachedGather<T>* from_;
   Context* checked_;  // in debug mode
   uint64_t gather_;   // which one it was of those of its place

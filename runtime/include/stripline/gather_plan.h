@@ -209,7 +209,7 @@ template <typename Range>
 concept array_pointers = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
     std::is_pointer_v<std::ranges::range_value_t<Range>>;
 
-/// The values that one entry of an index has in several arrays.
+/// The values that one entry of an index has in several arrays; numbers of arrays are not checked.
 template <typename T>
 class gathered_values {
  public:
@@ -227,9 +227,9 @@ class gathered_values {
 };
 
 /// The elements that this rank reads of arrays of one shape, to be gathered again and again. Moves:
-/// start() and wait() of the other one end the process. Used by the rank's thread that
-/// communicates. Goes before the Context, on all ranks in the same order, and waits there for those
-/// that read this rank's elements.
+/// calls of the other one end the process. Used by the rank's thread that communicates. Goes before
+/// the Context, on all ranks in the same order, and waits there for those that read this rank's
+/// elements.
 template <typename T>
 class GatherPlan {
   static_assert(std::is_trivially_copyable_v<T>, "what is gathered is trivially copyable");
@@ -239,9 +239,9 @@ class GatherPlan {
   /// of times, or empty. Where it ascends it is inspected faster. Takes twice the size of what is
   /// received from the segment, and 16 bytes for each rank and each owner, all rounded up to 64;
   /// where methods are compared, 8 bytes more for each rank, and 4 for each element that is pulled.
-  /// Errors, the same kind on every rank: invalid_argument if an entry names no element of `x`,
-  /// there are 2^32 of entries or of elements on a rank, or `options.vectors` is 0 or differs;
-  /// resource_exhausted if a segment has no room.
+  /// Errors, the same kind on every rank: invalid_argument if an entry names no element of `x`, the
+  /// index is at a null pointer, there are 2^32 of entries or of elements on a rank, or
+  /// `options.vectors` is 0 or differs; resource_exhausted if a segment has no room.
   template <typename Layout, typename Ranks>
   static Result<GatherPlan> create(const shared_array<T, Layout, Ranks>& x,
                                    std::span<const uint64_t> index,
@@ -257,6 +257,11 @@ class GatherPlan {
                                    std::span<const uint64_t> index, const GatherOptions& options,
                                    CallSite site, detail::GatherRequest request) {
     x.check_made(request.name, site);
+    if (index.data() == nullptr && !index.empty()) [[unlikely]] {
+      request.mistake =
+          "the index of " + std::to_string(index.size()) + " entries is at a null pointer";
+      index = {};
+    }
     request.element_bytes = sizeof(T);
     request.shape = detail::gather_shape(x);
     request.own_elements = x.local_span().size();
@@ -286,6 +291,27 @@ class GatherPlan {
     return GatherPlan(std::move(*core));
   }
 
+  /// Moves: the other one is of no use any more.
+  GatherPlan(GatherPlan&& other) noexcept
+      : own_elements_(other.own_elements_),
+        step_(other.step_),
+        own_(std::move(other.own_)),
+        first_(other.first_),
+        received_(other.received_),
+        numbers_(std::exchange(other.numbers_, {})),
+        core_(std::move(other.core_)) {}
+  /// Moves, likewise. The plan that was here ends.
+  GatherPlan& operator=(GatherPlan&& other) noexcept {
+    own_elements_ = other.own_elements_;
+    step_ = other.step_;
+    own_ = std::move(other.own_);
+    first_ = other.first_;
+    received_ = other.received_;
+    numbers_ = std::exchange(other.numbers_, {});
+    core_ = std::move(other.core_);
+    return *this;
+  }
+
   // --- all at once ------------------------------------------------------------------------------
 
   /// Collective: gathers, and calls body(i, value of x[index[i]]) for every entry of the index,
@@ -295,6 +321,7 @@ class GatherPlan {
   template <typename Layout, typename Ranks, typename Body>
   void for_each(const shared_array<T, Layout, Ranks>& x, Body&& body,
                 CallSite site = CallSite::current()) {
+    detail::check_callable(body, "GatherPlan::for_each", site);
     start(x, site);
     each_group(
         [&](const detail::GatherGroup& group) {
@@ -309,6 +336,7 @@ class GatherPlan {
   /// that of xs[v], as gathered_values<T>.
   template <array_pointers Arrays, typename Body>
   void for_each(const Arrays& xs, Body&& body, CallSite site = CallSite::current()) {
+    detail::check_callable(body, "GatherPlan::for_each", site);
     start(xs, site);
     each_group(
         [&](const detail::GatherGroup& group) {
@@ -333,10 +361,13 @@ class GatherPlan {
     begin(site);
   }
   /// The same of as many arrays as the plan was made for, in one message for each pair of ranks.
-  /// Ends the job if there are more or fewer, or if one is a null pointer.
+  /// Ends the job if there are more or fewer, or if one of them, or where they are listed, is a
+  /// null pointer.
   template <array_pointers Arrays>
   void start(const Arrays& xs, CallSite site = CallSite::current()) {
     check_whole("GatherPlan::start", site);
+    if (std::ranges::data(xs) == nullptr && std::ranges::size(xs) > 0) [[unlikely]]
+      core_->refuse("GatherPlan::start", site, "of arrays whose pointers are at a null pointer");
     own_.resize(std::ranges::size(xs));
     size_t vector = 0;
     for (const auto* x : xs) {
@@ -354,22 +385,33 @@ class GatherPlan {
     core_->wait(site);
   }
   /// x[index[i]], between wait() and the next start(); this rank's own elements are read where they
-  /// lie. If there are several arrays, the first one's.
+  /// lie. If there are several arrays, the first one's. Ends the job if the index has no entry `i`,
+  /// or nothing has been gathered.
   const T& operator[](size_t i) const {
-    const uint32_t number = core_->numbers()[i];
+    if (i >= numbers_.size()) [[unlikely]]
+      fail_value("GatherPlan::operator[]", 0, i);
+    const uint32_t number = numbers_[i];
     return number < own_elements_ ? first_[number] : received_[(number - own_elements_) * step_];
   }
-  /// xs[vector][index[i]], likewise. Neither number is checked.
+  /// xs[vector][index[i]], likewise. Ends the job if there is no such array, too.
   const T& value(size_t vector, size_t i) const {
-    const uint32_t number = core_->numbers()[i];
+    if (i >= numbers_.size() || vector >= step_) [[unlikely]]
+      fail_value("GatherPlan::value", vector, i);
+    const uint32_t number = numbers_[i];
     if (number < own_elements_) return reinterpret_cast<const T*>(own_[vector])[number];
     return received_[(number - own_elements_) * step_ + vector];
   }
   /// The entries of the index.
-  size_t size() const { return core_->numbers().size(); }
+  size_t size(CallSite site = CallSite::current()) const {
+    check_whole("GatherPlan::size", site);
+    return core_->numbers().size();
+  }
 
   /// What it has counted so far.
-  const GatherStatistics& statistics() const { return core_->statistics(); }
+  const GatherStatistics& statistics(CallSite site = CallSite::current()) const {
+    check_whole("GatherPlan::statistics", site);
+    return core_->statistics();
+  }
 
   /// For what is built upon gathers.
   detail::GatherCore& core() { return *core_; }
@@ -384,6 +426,18 @@ class GatherPlan {
     if (core_ == nullptr) [[unlikely]]
       detail::fail_moved_from(call, site);
   }
+  [[noreturn, gnu::cold]] void fail_value(const char* call, size_t vector, size_t i) const {
+    check_whole(call, {});
+    const size_t entries = core_->numbers().size();
+    core_->refuse(call, {},
+                  i >= entries ? "of entry " + std::to_string(i) + ", but the index has " +
+                                     std::to_string(entries) + ", counted from 0"
+                  : vector >= step_
+                      ? "of array " + std::to_string(vector) + ", but the plan was made for " +
+                            std::to_string(step_) + ", counted from 0"
+                      : "before anything was gathered; start() and wait() come first");
+    __builtin_unreachable();  // GCC takes a virtual call that it sees through for one that returns
+  }
   template <typename Layout, typename Ranks>
   void take(size_t vector, const shared_array<T, Layout, Ranks>& x, CallSite site) {
     x.check_made("GatherPlan::start", site);
@@ -394,6 +448,7 @@ class GatherPlan {
     core_->start(own_, site);
     first_ = reinterpret_cast<const T*>(own_.front());
     received_ = reinterpret_cast<const T*>(core_->received());
+    numbers_ = core_->numbers();
   }
 
   template <typename Visit>
@@ -414,6 +469,8 @@ class GatherPlan {
   std::vector<const std::byte*> own_;  // this rank's elements of each array
   const T* first_ = nullptr;           // the first one's
   const T* received_ = nullptr;
+  // For each entry of the index; none before the first gather.
+  std::span<const uint32_t> numbers_;
   std::unique_ptr<detail::GatherCore> core_;
 };
 

@@ -91,8 +91,8 @@ class HaloExchange {
 
 }  // namespace detail
 
-/// One exchange, to be made again and again. Moves: calls of the other one that communicate end the
-/// process. Used by the rank's thread that communicates.
+/// One exchange, to be made again and again. Moves: neighbours() and calls of the other one that
+/// communicate end the process. Used by the rank's thread that communicates.
 template <typename T, size_t N>
 class halo_exchange {
   static_assert(std::is_trivially_copyable_v<T>, "ghost cells are trivially copyable");
@@ -130,7 +130,10 @@ class halo_exchange {
   }
   /// Ranks that this one sends to, one by each border; one that lies on several sides counts as
   /// often.
-  size_t neighbours() const { return core_->neighbours(); }
+  size_t neighbours(CallSite site = CallSite::current()) const {
+    check_whole("halo_exchange::neighbours", site);
+    return core_->neighbours();
+  }
 
   /// Sends the borders of `array`; does not wait for other ranks. Until wait() the array stays, its
   /// borders are not changed, and its ghosts are not used. Ends the job if an exchange is in

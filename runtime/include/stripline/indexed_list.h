@@ -27,9 +27,12 @@ class indexed_list {
  public:
   /// Elements of these numbers, in this order; a number may come several times.
   explicit indexed_list(std::vector<uint32_t> numbers);
-  /// The same, copied from memory of the program.
-  explicit indexed_list(std::span<const uint32_t> numbers)
-      : indexed_list(std::vector<uint32_t>(numbers.begin(), numbers.end())) {}
+  /// The same, copied from memory of the program. Ends the process if that is a null pointer.
+  explicit indexed_list(std::span<const uint32_t> numbers, CallSite site = CallSite::current());
+  indexed_list(const indexed_list&) = default;             ///< copies the numbers
+  indexed_list& operator=(const indexed_list&) = default;  ///< copies the numbers
+  indexed_list(indexed_list&& other) noexcept;             ///< moves: the other one is empty then
+  indexed_list& operator=(indexed_list&& other) noexcept;  ///< likewise
   /// Elements 0 to count - 1, which takes no memory.
   static indexed_list in_order(size_t count);
 

@@ -140,6 +140,8 @@ class IndirectLoop {
   /// Ends the job: the index has no entry for an iteration.
   [[noreturn]] static void fail_entry(Context& context, int64_t iteration, size_t entries,
                                       CallSite site);
+  /// Ends the job: an index of this number of entries is at a null pointer.
+  [[noreturn]] static void fail_index(Context& context, size_t entries, CallSite site);
 
  private:
   class Engine;
@@ -184,6 +186,11 @@ class IndirectAccess {
 
   IndirectArray array(CallSite site) const {
     array_.check_made("for_each_indirect", site);
+    if constexpr (std::is_invocable_v<const Index&, int64_t>) {
+      check_callable(index_, "for_each_indirect", site);
+    } else if (index_.data() == nullptr && !index_.empty()) {
+      IndirectLoop::fail_index(array_.context(), index_.size(), site);
+    }
     uint64_t most = 0;
     for (rank_t rank = 0; rank < array_.context().rank_n(); ++rank) {
       most = std::max(most, array_.local_size(rank));
@@ -463,7 +470,7 @@ template <typename Body, typename... Accesses>
 void for_each_indirect(Context& context, const IndirectRange& range, const IndirectOptions& options,
                        Body&& body, const Accesses&... reads) {
   static_assert(sizeof...(Accesses) > 0, "a loop that reads nothing is a plain one");
-  detail::check_loop(context, range.loop);
+  detail::check_loop(context, range.loop, body, "for_each_indirect", range.site);
   detail::IndirectRun<std::remove_reference_t<Body>, Accesses...>(context, range, options, body,
                                                                   reads...)
       .run();

@@ -9,7 +9,9 @@
 // These are UPC's layouts (Chen, Optimizing PGAS Programs for Cluster Architectures, 2007, chapter
 // 2). The number of ranks T is a value (dynamic_ranks), or a part of the type (static_ranks<N>):
 // divisions then become shifts and masks where N is a power of two, and multiplications elsewhere
-// (Chen, section 4.2). Everything here is plain arithmetic: constexpr, O(1), thread-safe.
+// (Chen, section 4.2). Everything here is plain arithmetic: constexpr, O(1), thread-safe. It checks
+// nothing: there is at least one rank, and a block has at least one element; with 0 of either it
+// divides by 0. shared_array::create() refuses such layouts.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +64,7 @@ struct block_cyclic<kRunTimeBlock> {
 
 using cyclic = block_cyclic<1>;
 
-/// One block per rank, of equal size but for the last ones.
+/// One block per rank, of equal size but for the last ones. `ranks` is not 0, which is not checked.
 constexpr block_cyclic<> blocked(uint64_t elements, rank_t ranks) {
   return {std::max<uint64_t>(1, elements / ranks + (elements % ranks != 0 ? 1 : 0))};
 }

@@ -46,7 +46,7 @@ class global_lock {
   /// already.
   void lock();
   /// Takes the lock if no one holds it or waits for it; whether it did. At most one round trip;
-  /// makes progress if it did not.
+  /// makes progress if it did not. Ends the job if this rank holds it already.
   bool try_lock();
   /// Completes this rank's puts and atomic operations and hands over. Ends the job if it does not
   /// hold the lock.

@@ -64,7 +64,8 @@ struct LoopOptions {
   LoopClass loop;          ///< for the first estimate of the computation
   uint32_t sweeps = 1;     ///< how often the body uses each element
   size_t local_bytes = 0;  ///< footprint of the body's local references; 0: in cache
-  /// Seconds of computation of the loop in one piece, if known; else measured.
+  /// Seconds of computation of the loop in one piece, if known: finite and not negative; else
+  /// measured.
   double compute_s = -1;
   size_t granule = 1;  ///< strips hold a multiple of this many elements, e.g. a row
   /// Reading only: each range may also read this many elements past its end. They must exist in the
@@ -176,6 +177,8 @@ template <typename T, typename OwnWork, typename Body>
 LoopPlan strip_for_blocks(Context& context, std::span<const LoopBlock<const T>> blocks,
                           const LoopOptions& options, OwnWork&& own_work, Body&& body,
                           CallSite site = CallSite::current()) {
+  detail::check_callable(own_work, "loop", site);
+  detail::check_callable(body, "loop", site);
   detail::LoopRun run(context, plan::Direction::get, detail::raw_blocks(blocks), sizeof(T), options,
                       site);
   own_work();
@@ -191,6 +194,7 @@ template <typename T, typename Body>
 LoopPlan strip_for(Context& context, global_ptr<T> data, size_t count, const LoopOptions& options,
                    Body&& body, CallSite site = CallSite::current()) {
   using Element = const std::remove_const_t<T>;
+  detail::check_callable(body, "loop", site);
   if (context.is_local(data)) {
     if (count == 0) return detail::kOwnMemoryPlan;
     detail::begin_local_loop(context, data.where(), data.offset(),
@@ -222,6 +226,7 @@ template <typename T, typename Body>
 LoopPlan strip_write_blocks(Context& context, std::span<const LoopBlock<T>> blocks,
                             const LoopOptions& options, Body&& body,
                             CallSite site = CallSite::current()) {
+  detail::check_callable(body, "loop", site);
   detail::LoopRun run(context, plan::Direction::put, detail::raw_blocks(blocks), sizeof(T), options,
                       site);
   while (const detail::Strip* strip = run.next()) {
@@ -235,6 +240,7 @@ LoopPlan strip_write_blocks(Context& context, std::span<const LoopBlock<T>> bloc
 template <typename T, typename Body>
 LoopPlan strip_write(Context& context, global_ptr<T> data, size_t count, const LoopOptions& options,
                      Body&& body, CallSite site = CallSite::current()) {
+  detail::check_callable(body, "loop", site);
   if (context.is_local(data)) {
     if (count == 0) return detail::kOwnMemoryPlan;
     detail::begin_local_loop(context, data.where(), data.offset(),

@@ -59,7 +59,7 @@ using NestPlan = plan::NestPlan;
 /// What is known of a nest beside what it says.
 struct NestOptions {
   cost::LoopClass loop;    ///< operations of an iteration beside its first reference
-  double compute_s = -1;   ///< computation of all iterations, if known; else measured
+  double compute_s = -1;   ///< computation of all iterations, if known, as that of LoopOptions
   size_t local_bytes = 0;  ///< footprint of the body's own references; 0: in cache
   bool alone = false;      ///< as that of LoopOptions
   /// Limit of the buffers of this nest, within what the pool of all has (Options).
@@ -111,7 +111,10 @@ template <typename T>
 class PieceArray {
  public:
   /// Where the pieces begin. The span is not kept.
-  explicit PieceArray(std::span<const global_ptr<T>> pieces) {
+  explicit PieceArray(std::span<const global_ptr<T>> pieces, CallSite site = CallSite::current()) {
+    if (pieces.data() == nullptr && !pieces.empty()) {
+      detail::fail_null("PieceArray", pieces.size(), site);
+    }
     pieces_.reserve(pieces.size());
     for (const global_ptr<T>& piece : pieces) {
       pieces_.push_back({piece.where(), static_cast<int64_t>(piece.offset())});
@@ -345,6 +348,8 @@ class TileLoop {
   Index index_{};
 };
 
+/// Ends the job: a nest that cannot be, of which `what` says what would have to hold.
+[[noreturn]] void fail_nest(Context& context, CallSite site, const char* what);
 /// Ends the job: a distributed array has fewer pieces than the loop that chooses them iterations.
 [[noreturn]] void fail_for_pieces(Context& context, CallSite site, size_t pieces,
                                   size_t iterations);
@@ -364,6 +369,8 @@ access::Reference reference_of(Context& context, const access::Nest& nest, const
     reference.pieces = access.pieces;
     reference.piece_loop = access.piece_loop;
   } else {
+    // From where nothing is, an index may lead into the segment.
+    if (access.array.is_null()) fail_nest(context, site, "an array is not at a null pointer");
     reference.owner = access.array.where();
     reference.base =
         access::saturating_add(reference.base, static_cast<int64_t>(access.array.offset()));
@@ -375,9 +382,6 @@ access::Reference reference_of(Context& context, const access::Nest& nest, const
   return reference;
 }
 
-/// Ends the job: a range that no loop can go through.
-[[noreturn]] void fail_for_range(Context& context, CallSite site, const char* what);
-
 /// The access of a nest whose loops count from 0, by ones.
 template <size_t Loops, typename Access>
 Access counted(Context& context, CallSite site,
@@ -387,7 +391,7 @@ Access counted(Context& context, CallSite site,
                 "an index expression is of as many loops as the nest");
   if (access.in_pieces) {
     const LoopRange& range = ranges[access.piece_loop];
-    if (range.step != 1) fail_for_range(context, site, "a loop that chooses pieces goes by ones");
+    if (range.step != 1) fail_nest(context, site, "a loop that chooses pieces goes by ones");
     access.pieces = range.begin < access.pieces.size() ? access.pieces.subspan(range.begin)
                                                        : std::span<const access::Piece>();
   }
@@ -432,6 +436,7 @@ NestPlan for_nest(NestPlace place, const size_t (&counts)[Loops],  // NOLINT(*-c
   static_assert(((Accesses::Expression::kLoops == Loops) && ...),
                 "an index expression is of as many loops as the nest");
   static_assert((std::is_trivially_copyable_v<typename Accesses::Element> && ...));
+  detail::check_callable(body, "for_nest", place.site);
   access::Nest nest;
   for (const size_t count : counts) {
     if (count == 0) return {};
@@ -459,9 +464,10 @@ NestPlan for_nest(NestPlace place, const LoopRange (&ranges)[Loops],  // NOLINT(
                   const NestOptions& options, Body&& body, const Accesses&... accesses) {
   using Index = std::array<size_t, Loops>;
   size_t counts[Loops];  // NOLINT(*-c-arrays)
+  detail::check_callable(body, "for_nest", place.site);
   for (size_t loop = 0; loop < Loops; ++loop) {
     if (ranges[loop].step == 0) {
-      detail::fail_for_range(place.context, place.site, "a loop's step is not 0");
+      detail::fail_nest(place.context, place.site, "a loop's step is not 0");
     }
     counts[loop] = ranges[loop].count();
   }

@@ -27,7 +27,8 @@
 // as well.
 //
 // Wrong use ends the job: more loops or references than there may be, numbers that were not given
-// out, a description that changes after analyze(), elements outside of the owner's segment.
+// out, a description that changes after analyze(), questions about a strip while there is none,
+// elements outside of the owner's segment.
 // Threads: as Context. Nests may be inside of others' strips, and end before these.
 #pragma once
 
@@ -76,15 +77,25 @@ class NestTemplate {
 
   /// Where a reference finds its element in the strip's first iteration, and how many bytes the
   /// next one of a loop is away there.
-  std::byte* address(size_t reference) const { return tile_->element[reference]; }
+  std::byte* address(size_t reference) const {
+    check_strip(reference, 0);
+    return tile_->element[reference];
+  }
   /// Bytes from a reference's element to that of the loop's next iteration.
   int64_t stride_bytes(size_t reference, size_t loop) const {
+    check_strip(reference, loop);
     return tile_->stride_bytes[reference][loop];
   }
 
  private:
   [[noreturn]] void fail(const char* what) const;
+  [[noreturn, gnu::cold]] void fail_strip() const;
   void check_open() const;
+  // There is a strip, and so at least one reference and one loop: numbers 0 are those of some.
+  void check_strip(size_t reference, size_t loop) const {
+    if (tile_ == nullptr || reference >= nest_.references() || loop >= nest_.depth) [[unlikely]]
+      fail_strip();
+  }
 
   Context& context_;
   CallSite site_;

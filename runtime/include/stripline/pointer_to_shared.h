@@ -208,15 +208,17 @@ class pointer_to_shared {
   /// True if the element is in this rank's own segment.
   bool is_local(const Context& context) const { return where() == context.rank_me(); }
   /// The element in this rank's own segment; nullptr if it is not there.
-  T* local(Context& context) const { return is_local(context) ? context.local(global()) : nullptr; }
+  T* local(Context& context, CallSite site = CallSite::current()) const {
+    return is_local(context) ? context.local(global(), site) : nullptr;
+  }
   /// The element: a load if it is this rank's own, a blocking get otherwise.
   std::remove_const_t<T> get(Context& context, CallSite site = CallSite::current()) const {
-    if (const T* own = local(context)) return *own;
+    if (const T* own = local(context, site)) return *own;
     return context.rget(global(), site);
   }
   /// Stores it: a store if it is this rank's own, a blocking put otherwise.
   void put(Context& context, const T& value, CallSite site = CallSite::current()) const {
-    if (T* own = local(context)) {
+    if (T* own = local(context, site)) {
       *own = value;
     } else {
       context.rput(value, global(), site);

@@ -26,8 +26,9 @@
 // future (rpc(...).then(...)), which is followed when the program of that rank waits.
 //
 // If it throws, wait() of the future throws rpc_error with what it said; an rpc_ff() that throws
-// ends the job. Arguments and the answer are at most rpc_max_bytes(ctx): larger data are put, and
-// the RPC is given their place. Blocks while the target owes credits, as am_send().
+// ends the job. An argument at a null pointer ends the job, too; a result at one counts as thrown.
+// Arguments and the answer are at most rpc_max_bytes(ctx): larger data are put, and the RPC is
+// given their place. Blocks while the target owes credits, as am_send().
 //
 // Ranks are processes with addresses of their own: the function is named by its place in the file
 // of the program, and the file by its build id. Ranks that do not run the same program end the job.
@@ -87,6 +88,12 @@ class RpcWriter {
       append(std::data(value), count * sizeof(*std::data(value)));
     }
   }
+  /// What a function has returned. Throws if that is at a null pointer.
+  template <typename T>
+  void put_answer(const T& answer) {
+    if (is_at_null(answer)) throw std::invalid_argument("its result is at a null pointer");
+    put(as_sent(answer));
+  }
   std::vector<std::byte> take() { return std::move(bytes_); }
   void reserve(size_t bytes) { bytes_.reserve(bytes); }
 
@@ -99,6 +106,28 @@ class RpcWriter {
       const size_t bytes = byte_count<std::remove_cvref_t<decltype(*std::data(value))>>(
           static_cast<size_t>(std::size(value)));
       return bytes == kTooManyBytes ? bytes : bytes + sizeof(uint64_t);
+    }
+  }
+
+  /// What put() is given of an argument or a result: texts as views of them.
+  template <typename T>
+  static decltype(auto) as_sent(const T& value) {
+    constexpr bool kIsValue = std::is_class_v<T> && std::is_trivially_copyable_v<T>;
+    if constexpr (std::is_convertible_v<const T&, std::string_view> && !kIsValue) {
+      return std::string_view(value);
+    } else {
+      return (value);
+    }
+  }
+  /// True if there is nothing where the elements, or the text, should be.
+  template <typename T>
+  static bool is_at_null(const T& value) {
+    if constexpr (std::is_pointer_v<T>) {
+      return value == nullptr;
+    } else if constexpr (is_view<T>) {
+      return std::data(value) == nullptr && std::size(value) > 0;
+    } else {
+      return false;
     }
   }
 
@@ -301,7 +330,7 @@ struct RpcKind {
       } else if constexpr (std::is_void_v<Returned>) {
         call();
       } else {
-        result.put(call());
+        result.put_answer(call());
       }
     } catch (...) {
       answer.send_error(std::current_exception());
@@ -320,7 +349,11 @@ struct RpcKind {
       answer.send_error(error);
     } else if (answer.expected()) {
       RpcWriter bytes;
-      if constexpr (!std::is_void_v<T>) bytes.put(FutureAccess::value(result));
+      try {
+        if constexpr (!std::is_void_v<T>) bytes.put_answer(FutureAccess::value(result));
+      } catch (...) {
+        return answer.send_error(std::current_exception());
+      }
       answer.send(bytes.take());
     }
   }
@@ -332,22 +365,19 @@ constinit const RpcEntry RpcKind<F, Args...>::entry{RpcEntry::kMagic, &RpcKind::
 
 /// Ends the job if captures and arguments take more than an RPC carries.
 void check_rpc_bytes(const RpcFrom& from, rank_t target, size_t bytes);
+/// Ends the job: an argument is at a null pointer.
+[[noreturn]] void fail_rpc_null(const RpcFrom& from, rank_t target);
 
-/// Nothing is copied if it is too much.
+/// Nothing is copied if it is too much, or not there.
 template <typename F, typename... Args>
 std::vector<std::byte> rpc_arguments(const RpcFrom& from, rank_t target, const F& function,
                                      const Args&... arguments) {
   const auto each = [&](const auto& use) {
     if constexpr (!rpc_function_is_empty<F>) use(function);
-    [[maybe_unused]] const auto one = [&use](const auto& value) {
-      if constexpr (std::is_convertible_v<decltype(value), std::string_view>) {
-        use(std::string_view(value));
-      } else {
-        use(value);
-      }
-    };
-    (one(arguments), ...);
+    (use(RpcWriter::as_sent(arguments)), ...);
   };
+  if ((RpcWriter::is_at_null(arguments) || ...)) [[unlikely]]
+    fail_rpc_null(from, target);
   size_t bytes = 0;
   each([&bytes](const auto& value) {
     const size_t more = RpcWriter::bytes_of(value);

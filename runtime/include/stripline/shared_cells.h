@@ -14,13 +14,11 @@
 #include <stripline/update_operator.h>
 
 #include "optimizer/model/sections/shared_update.h"
+#include "optimizer/plan/shared_update.h"
 
 namespace stripline {
 
 namespace detail {
-
-/// How cells are updated that are not this worker's alone.
-enum class SharedMethod : uint8_t { atomic, locked, boxes };
 
 /// What the hot path of a worker looks at, in its own memory.
 struct SharedLane {
@@ -35,7 +33,8 @@ struct SharedLane {
   uint64_t y_count = 0;
   uint64_t list_count = 0;  ///< `count` for single updates; 0 where it takes more to know
   uint64_t until_look = 0;  ///< calls until some are looked at
-  SharedMethod method = SharedMethod::atomic;
+  /// How cells are updated that are not this worker's alone: `atomic`, `locked` or `boxes`.
+  plan::SharedStrategy method = plan::SharedStrategy::atomic;
   /// Not 0: somebody has no room for a box, and no cell of others may be updated plainly any more.
   const std::atomic<uint32_t>* revoked = nullptr;
   // A lock for each line of cells, in cache lines of their own.
@@ -144,7 +143,7 @@ struct CellUpdates {
 
   /// Where others may update the cell, too; by the lane's method, which is not boxes.
   static void shared(SharedLane& lane, uint64_t index, T value) {
-    if (kHasAtomic && lane.method == SharedMethod::atomic) {
+    if (kHasAtomic && lane.method == plan::SharedStrategy::atomic) {
       atomic(*cell(lane, index), value);
     } else {
       const CellLock lock(lane, index);

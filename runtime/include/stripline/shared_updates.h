@@ -61,7 +61,8 @@ struct SharedUpdatesOptions {
   grid_extent box = {0, 0, 0};
   /// Epochs from one sort by arrange() to the next; 0: when that is predicted to pay.
   uint64_t sort_interval = 0;
-  /// Instead of the tuned model's, or of measuring them, which takes some milliseconds.
+  /// Instead of the tuned model's, or of measuring them, which takes some milliseconds. None is
+  /// negative; infinite is what cannot be done.
   std::optional<plan::SharedCosts> costs;
 };
 
@@ -133,20 +134,21 @@ class SharedEngine {
 
 }  // namespace detail
 
-/// A worker's handle; moves, does not copy. Not thread-safe: each worker has its own. Destroying it
-/// is collective; the team and the cells must outlive it.
+/// A worker's handle; does not copy. Moves: calls of the other one end the process. Not
+/// thread-safe: each worker has its own. Destroying it is collective; the team and the cells must
+/// outlive it.
 template <typename T, typename Op>
 requires(update_operator<Op, T>) class SharedUpdates {
   using Updates = detail::CellUpdates<T, Op>;
-  using Method = detail::SharedMethod;
+  using Method = plan::SharedStrategy;
   static_assert(operator_algebra<Op, T>::commutative(),
                 "workers update in any order: the operator has to be commutative");
 
  public:
   /// Collective, with the same shape and options. `cells` is where this worker reaches them: the
-  /// same memory for all, aligned as T is. Errors: invalid_argument for options that contradict
-  /// the operator, a null pointer, or a shape without cells or with more than memory has;
-  /// resource_exhausted; the same on all workers.
+  /// same memory for all, aligned as T is. Errors: invalid_argument for options that are not valid
+  /// or contradict the operator, a null pointer, or a shape without cells or with more than memory
+  /// has; resource_exhausted; the same on all workers.
   static Result<SharedUpdates> create(worker_team& team, T* cells, const grid_extent& shape,
                                       const SharedUpdatesOptions& options = {},
                                       CallSite site = CallSite::current()) {
@@ -165,6 +167,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
   /// Collective: sets all cells, each worker those that it owns. Memory that no one has touched
   /// before is then near the worker that updates it. Not within an epoch.
   void fill(T value) {
+    check_whole("SharedUpdates::fill");
     const plan::Slab slab = state().slab;
     const grid_extent& shape = lane().shape;
     for (uint64_t x = slab.x_first; x < slab.x_end; ++x) {
@@ -176,6 +179,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
 
   /// One update. An index beyond the cells ends the job with a message.
   void update(uint64_t index, T value) {
+    check_whole("SharedUpdates::update");
     detail::SharedLane& lane = engine_->lane;
     if (--lane.until_look == 0) [[unlikely]]
       look(index, 1);
@@ -191,6 +195,8 @@ requires(update_operator<Op, T>) class SharedUpdates {
   /// as a loop by hand.
   template <typename Item>
   void update_all(uint64_t count, const Item& item) {
+    check_whole("SharedUpdates::update_all");
+    detail::check_callable(item, "SharedUpdates::update_all", {});
     engine_->expect(count);
     for (uint64_t k = 0; k < count;) {
       detail::SharedLane& lane = engine_->lane;
@@ -243,6 +249,8 @@ requires(update_operator<Op, T>) class SharedUpdates {
   /// grid.
   template <typename P, typename Corner>
   std::span<P> arrange(std::span<P> points, const Corner& corner_of, const grid_extent& patch) {
+    check_whole("SharedUpdates::arrange");
+    detail::check_callable(corner_of, "SharedUpdates::arrange", {});
     detail::SharedEngine& engine = *engine_;
     worker_team& team = engine.team();
     const uint32_t me = team.index();
@@ -281,14 +289,25 @@ requires(update_operator<Op, T>) class SharedUpdates {
   }
 
   /// Collective: ends the epoch. All updates of all workers are in the cells.
-  void finish() { engine_->finish(); }
+  void finish() {
+    check_whole("SharedUpdates::finish");
+    engine_->finish();
+  }
 
   /// What was decided for this worker, and what it took.
-  const SharedUpdatesState& state() const { return engine_->state(); }
+  const SharedUpdatesState& state() const {
+    check_whole("SharedUpdates::state");
+    return engine_->state();
+  }
 
  private:
   explicit SharedUpdates(std::unique_ptr<detail::SharedEngine> engine)
       : engine_(std::move(engine)) {}
+
+  void check_whole(const char* call) const {
+    if (engine_ == nullptr) [[unlikely]]
+      detail::fail_moved_from(call);
+  }
 
   detail::SharedLane& lane() { return engine_->lane; }
 
@@ -338,6 +357,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
   template <typename Row>
   void spread_rows(const grid_extent& extent, const grid_cell& corner, const T* __restrict patch,
                    const Row& plain_row) {
+    check_whole("SharedUpdates::spread");
     detail::SharedLane& lane = engine_->lane;
     const grid_extent& shape = lane.shape;
     check("SharedUpdates::spread", corner, extent);

@@ -75,7 +75,8 @@ class ProductMethods {
 
 }  // namespace detail
 
-/// Moves; used by the rank's thread that communicates.
+/// Moves: multiply() and statistics() of the other one end the process. Used by the rank's thread
+/// that communicates.
 template <typename T>
 class SparseMatrix {
   static_assert(std::is_arithmetic_v<T>, "entries are numbers");
@@ -93,7 +94,9 @@ class SparseMatrix {
                                      CallSite site = CallSite::current()) {
     detail::GatherRequest request;
     request.name = "SparseMatrix::create";
-    request.mistake = detail::mistake_of_rows(row_begin, columns.size(), values.size());
+    request.mistake = values.data() == nullptr && !values.empty()
+                          ? "values is at a null pointer"
+                          : detail::mistake_of_rows(row_begin, columns.size(), values.size());
     auto plan = GatherPlan<T>::create(x, columns, options, site, std::move(request));
     if (!plan.ok()) return plan.error();
     auto methods = detail::ProductMethods::create(x.context(), plan->core(), row_begin, sizeof(T),
@@ -109,6 +112,7 @@ class SparseMatrix {
   template <typename Layout, typename Ranks>
   void multiply(const shared_array<T, Layout, Ranks>& x, std::span<T> y,
                 CallSite site = CallSite::current()) {
+    check_whole("SparseMatrix::multiply", site);
     const ProductMethod method = methods_->begin(site);
     plan_.start(x, site);
     add_all(method, y, site);
@@ -117,13 +121,17 @@ class SparseMatrix {
   /// of them lie side by side in y, which has rows() times as many.
   template <array_pointers Arrays>
   void multiply(const Arrays& xs, std::span<T> y, CallSite site = CallSite::current()) {
+    check_whole("SparseMatrix::multiply", site);
     const ProductMethod method = methods_->begin(site);
     plan_.start(xs, site);
     add_all(method, y, site);
   }
 
   /// What it has counted so far.
-  const GatherStatistics& statistics() const { return plan_.statistics(); }
+  const GatherStatistics& statistics(CallSite site = CallSite::current()) const {
+    check_whole("SparseMatrix::statistics", site);
+    return plan_.statistics();
+  }
 
  private:
   static constexpr size_t kSums = 4;  // each_sum()
@@ -172,6 +180,11 @@ class SparseMatrix {
       }
     }
     part(row_begin, values, groups);
+  }
+
+  void check_whole(const char* call, CallSite site) const {
+    if (methods_ == nullptr) [[unlikely]]
+      detail::fail_moved_from(call, site);
   }
 
   // Own ones and those that are received, among which may be some that are not read.
@@ -226,6 +239,8 @@ class SparseMatrix {
                     "into y of " + std::to_string(y.size()) + " elements; this rank's rows have " +
                         std::to_string(rows_ * vectors));
     }
+    if (y.data() == nullptr && !y.empty()) [[unlikely]]
+      gather.refuse("SparseMatrix::multiply", site, "into y at a null pointer");
     method == ProductMethod::whole ? add_whole(y, site) : add_parts(method, y, site);
     methods_->end();
   }

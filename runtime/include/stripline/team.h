@@ -165,7 +165,8 @@ class team {
   void reduce(const In& in, Out&& out, const Op& op, rank_t root,
               collective_algorithm algorithm = collective_algorithm::automatic,
               CallSite site = CallSite::current()) const {
-    reduce_bytes(readable(in), writable(out), reduction<In>(op), root, algorithm, site);
+    reduce_bytes(readable(in), writable(out), reduction<In>(op, "reduce", site), root, algorithm,
+                 site);
   }
   /// The result on the root; elsewhere `value` itself.
   template <detail::collective_value T, typename Op>
@@ -224,7 +225,8 @@ class team {
   void allreduce(const In& in, Out&& out, const Op& op,
                  collective_algorithm algorithm = collective_algorithm::automatic,
                  CallSite site = CallSite::current()) const {
-    allreduce_bytes(readable(in), writable(out), reduction<In>(op), algorithm, site);
+    allreduce_bytes(readable(in), writable(out), reduction<In>(op, "allreduce", site), algorithm,
+                    site);
   }
   /// The same of one value, which is returned.
   template <detail::collective_value T, typename Op>
@@ -243,7 +245,7 @@ class team {
   allreduce_async(const In& in, Out&& out, const Op& op, CallSite site = CallSite::current())
   const {
     auto kept = std::make_shared<const Op>(op);
-    const detail::Reduction reduces = reduction<In>(*kept);
+    const detail::Reduction reduces = reduction<In>(*kept, "allreduce_async", site);
     return start_allreduce(readable(in), writable(out), reduces, std::move(kept), site);
   }
   /// The same of one value, which is that of the future.
@@ -263,7 +265,8 @@ class team {
   void reduce_scatter(const In& in, Out&& out, const Op& op,
                       collective_algorithm algorithm = collective_algorithm::automatic,
                       CallSite site = CallSite::current()) const {
-    reduce_scatter_bytes(readable(in), writable(out), reduction<In>(op), algorithm, site);
+    reduce_scatter_bytes(readable(in), writable(out), reduction<In>(op, "reduce_scatter", site),
+                         algorithm, site);
   }
 
   /// Rank r's `in` becomes block r of everybody's `out`; it may lie there already.
@@ -320,7 +323,8 @@ class team {
   void inclusive_scan(const In& in, Out&& out, const Op& op,
                       collective_algorithm algorithm = collective_algorithm::automatic,
                       CallSite site = CallSite::current()) const {
-    scan_bytes(readable(in), writable(out), reduction<In>(op), false, algorithm, site);
+    scan_bytes(readable(in), writable(out), reduction<In>(op, "inclusive_scan", site), false,
+               algorithm, site);
   }
   /// The same of one value, which is returned.
   template <detail::collective_value T, typename Op>
@@ -336,7 +340,8 @@ class team {
   void exclusive_scan(const In& in, Out&& out, const Op& op,
                       collective_algorithm algorithm = collective_algorithm::automatic,
                       CallSite site = CallSite::current()) const {
-    scan_bytes(readable(in), writable(out), reduction<In>(op), true, algorithm, site);
+    scan_bytes(readable(in), writable(out), reduction<In>(op, "exclusive_scan", site), true,
+               algorithm, site);
   }
   /// `first` is the result on rank 0.
   template <detail::collective_value T, typename Op>
@@ -364,7 +369,8 @@ class team {
         std::ranges::data(range), std::ranges::size(range)));
   }
   template <typename R, typename Op>
-  static detail::Reduction reduction(const Op& op) {
+  static detail::Reduction reduction(const Op& op, const char* name, CallSite site) {
+    detail::check_callable(op, name, site);
     return detail::reduction_of<std::ranges::range_value_t<R>>(op);
   }
 

@@ -23,9 +23,12 @@
 // not ordered with those of this one. Between two ends an epoch may be used for any number of
 // updates. docs/memory-model.md says it in its own terms.
 //
-// A handler of active messages makes no updates; debug mode finds the first, other runs what fills
-// a buffer. One thread at a time, as all calls of a Context; with a progress thread the operator
-// runs there, too. An operator that throws where it updates cells for others ends the job.
+// Handlers of active messages, and what follows futures, make no updates. To ask for that at each
+// update would take as long as the update: debug mode finds the first one, other runs the one with
+// which a buffer is full, or as many updates have been made at once, and those before it are
+// carried out as others are. Fetches there are always found. One thread at a time, as all calls of
+// a Context; with a progress thread the operator runs there, too. An operator that throws where it
+// updates cells for others ends the job.
 #pragma once
 
 #include <algorithm>
@@ -218,8 +221,13 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   ~UpdateEpoch() {
     if (state_ != nullptr) state_->close();
   }
-  /// Moves: the other one is of no use any more; its flush(), end() and fetches end the process.
-  UpdateEpoch(UpdateEpoch&&) noexcept = default;
+  /// Moves: the other one is of no use any more; its calls end the process.
+  UpdateEpoch(UpdateEpoch&& other) noexcept
+      : state_(std::move(other.state_)),
+        context_(other.context_),
+        lanes_(other.lanes_),
+        ranks_(std::exchange(other.ranks_, rank_t{0})),
+        last_offset_(other.last_offset_) {}
   UpdateEpoch& operator=(UpdateEpoch&&) = delete;
   UpdateEpoch(const UpdateEpoch&) = delete;
   UpdateEpoch& operator=(const UpdateEpoch&) = delete;
@@ -229,20 +237,21 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   /// has room for. Ends the job
   /// if there is no such cell in its rank's segment, or it is not aligned.
   void update(global_ptr<T> cell, const T& value, CallSite site = CallSite::current()) {
-    check(cell, site);
+    check("UpdateEpoch::update", cell, site);
     append(cell.where(), cell.offset() / alignof(T), value, site);
   }
 
   /// Updates cells side by side, from `cell` on, with as many values: the same as update() of each
   /// of them in turn, for less time. `values` may change when it returns. Ends the job, and updates
-  /// none, if one of the cells is not in its rank's segment.
+  /// none, if one of the cells is not in its rank's segment, or the values are at a null pointer.
   void update_run(global_ptr<T> cell, std::span<const T> values,
                   CallSite site = CallSite::current()) {
     if (values.empty()) return;
-    check(cell, site);
+    check_there(values, site);
+    check("UpdateEpoch::update_run", cell, site);
     const uint64_t behind = (last_offset_ - cell.offset()) / sizeof(T);
     if (values.size() - 1 > behind) [[unlikely]]
-      check(cell + static_cast<std::ptrdiff_t>(behind + 1), site);
+      check("UpdateEpoch::update_run", cell + static_cast<std::ptrdiff_t>(behind + 1), site);
     append_run(cell.where(), cell.offset() / alignof(T), values, site);
   }
 
@@ -253,13 +262,13 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   /// `previous` is null.
   future fetch(global_ptr<T> cell, const T& value, T* previous,
                CallSite site = CallSite::current()) {
-    check(cell, site);
+    check("UpdateEpoch::fetch", cell, site);
     return fetch_at(cell.where(), cell.offset() / alignof(T), value, previous, site);
   }
   /// The same with a future that has the value, and takes an allocation.
   future_of<T> fetch_async(global_ptr<T> cell, const T& value,
                            CallSite site = CallSite::current()) {
-    check(cell, site);
+    check("UpdateEpoch::fetch_async", cell, site);
     return fetch_async_at(cell.where(), cell.offset() / alignof(T), value, site);
   }
 
@@ -273,13 +282,14 @@ requires(update_operator<Op, T>) class UpdateEpoch {
       epoch_->append(at.rank, at.index, value, site);
     }
     /// As UpdateEpoch::update_run(), of the elements from `index` on, whichever ranks have them.
-    /// Ends the job if there are not as many.
+    /// Ends the job if there are not as many, or the values are at a null pointer.
     void update_run(uint64_t index, std::span<const T> values,
                     CallSite site = CallSite::current()) const {
       if (index > size_ || values.size() > size_ - index) [[unlikely]] {
         detail::fail_elements(context_, "UpdateEpoch::update_run", index, index + values.size(),
                               size_, site);
       }
+      check_there(values, site);
       while (!values.empty()) {
         const place at = locate(index);
         const std::span<const T> here =
@@ -395,7 +405,9 @@ requires(update_operator<Op, T>) class UpdateEpoch {
 
   /// The epoch stays where it is while this is used. Elements of all layouts.
   template <typename Layout, typename Ranks>
-  Into<Layout, Ranks> into(const shared_array<T, Layout, Ranks>& array) {
+  Into<Layout, Ranks> into(const shared_array<T, Layout, Ranks>& array,
+                           CallSite site = CallSite::current()) {
+    check_whole("UpdateEpoch::into", site);
     return {*this, array};
   }
 
@@ -414,18 +426,30 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   }
 
   /// What it has counted so far.
-  UpdateStatistics statistics() const { return state_->statistics(); }
+  UpdateStatistics statistics(CallSite site = CallSite::current()) const {
+    check_whole("UpdateEpoch::statistics", site);
+    return state_->statistics();
+  }
   /// How updates travel until the next end(). Of buffers, `buffer_bytes` is what one takes.
-  UpdateSettings in_use() const { return state_->in_use(); }
+  UpdateSettings in_use(CallSite site = CallSite::current()) const {
+    check_whole("UpdateEpoch::in_use", site);
+    return state_->in_use();
+  }
 
  private:
   void check_whole(const char* call, CallSite site) const {
     if (state_ == nullptr) [[unlikely]]
       detail::fail_moved_from(call, site);
   }
-  void check(global_ptr<T> cell, CallSite site) const {
+  static void check_there(std::span<const T> values, CallSite site) {
+    if (values.data() == nullptr && !values.empty()) [[unlikely]]
+      detail::fail_null("UpdateEpoch::update_run", values.size(), site);
+  }
+  // What has been moved from has no ranks.
+  void check(const char* call, global_ptr<T> cell, CallSite site) const {
     const uint64_t offset = cell.offset();
     if (cell.where() >= ranks_ || offset > last_offset_ || offset % alignof(T) != 0) [[unlikely]] {
+      check_whole(call, site);
       state_->fail(global_ptr<const std::byte>::from_word(cell.word()), site);
     }
   }
@@ -441,6 +465,16 @@ requires(update_operator<Op, T>) class UpdateEpoch {
     return detail::FutureAccess::make(std::move(state));
   }
 
+  // For an Into, too, whose epoch has been moved.
+  void filled(rank_t target, CallSite site) {
+    check_whole("UpdateEpoch::update", site);
+    state_->filled(target, site);
+  }
+  void move_window(rank_t target, uint32_t window, CallSite site) {
+    check_whole("UpdateEpoch::update", site);
+    state_->move_window(target, window, site);
+  }
+
   // What costs time here is paid for each update.
   void append(rank_t target, uint64_t cell, const T& value, CallSite site) {
     detail::UpdateLane* next = &lanes_[target];
@@ -453,7 +487,7 @@ requires(update_operator<Op, T>) class UpdateEpoch {
     }
     detail::UpdateLane& lane = *next;
     if (cell >> 32U != lane.window) [[unlikely]]
-      state_->move_window(target, static_cast<uint32_t>(cell >> 32U), site);
+      move_window(target, static_cast<uint32_t>(cell >> 32U), site);
     const auto low = static_cast<uint32_t>(cell);
     const uint32_t count = lane.count;
     if constexpr (operator_algebra<Op, T>::associative()) {
@@ -476,7 +510,7 @@ requires(update_operator<Op, T>) class UpdateEpoch {
     std::memcpy(lane.values + size_t{count} * sizeof(T), &value, sizeof(T));
     lane.count = count + 1;
     if (count + 1 == lane.limit) [[unlikely]]
-      state_->filled(target, site);
+      filled(target, site);
   }
 
   // As many cells side by side as there are values.
@@ -505,7 +539,7 @@ requires(update_operator<Op, T>) class UpdateEpoch {
     for (size_t i = 0; i < values.size(); ++i) there[i] = Op{}(there[i], values[i]);
     lane.at_once += values.size();
     if (lane.at_once >= lane.limit) [[unlikely]]
-      state_->filled(target, site);
+      filled(target, site);
   }
 
   std::unique_ptr<detail::UpdateEpochState> state_;

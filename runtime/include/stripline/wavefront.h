@@ -105,6 +105,7 @@ class Wavefront {
   /// another round before this one was read. `call` is where Options::trace shows the stage.
   template <typename T, typename Body>
   void run(const Stage<T>& stage, Body&& body, CallSite call = CallSite::current()) {
+    detail::check_callable(body, "Wavefront::run", call);
     begin({stage.lines, stage.comes, stage.leaves, detail::byte_count<T>(stage.width),
            reinterpret_cast<const std::byte*>(stage.results), stage.place.where(),
            stage.place.offset(), call});

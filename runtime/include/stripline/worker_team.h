@@ -147,17 +147,18 @@ class thread_workers {
  public:
   /// `count` threads, at least 1. With `processors`, thread i is bound to processor
   /// processors[i % size], by the kernel's numbers. `context`: worker_team::context(), of the
-  /// thread that calls run(), which outlives this.
+  /// thread that calls run(), which outlives this. Ends the process if there are processors at a
+  /// null pointer.
   explicit thread_workers(uint32_t count, std::span<const uint32_t> processors = {},
-                          Context* context = nullptr);
+                          Context* context = nullptr, CallSite site = CallSite::current());
   ~thread_workers();
   thread_workers(const thread_workers&) = delete;
   thread_workers& operator=(const thread_workers&) = delete;
 
   /// Runs `body` once on each worker, each in a thread of its own, and returns when all have
-  /// returned. Memory that they have not given back is
-  /// given back then. A body that throws ends the process with a message.
-  void run(const std::function<void(worker_team&)>& body);
+  /// returned. Memory that they have not given back is given back then. A body that throws ends the
+  /// process with a message, and so does an empty one.
+  void run(const std::function<void(worker_team&)>& body, CallSite site = CallSite::current());
 
  private:
   struct State;

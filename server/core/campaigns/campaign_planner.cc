@@ -302,6 +302,10 @@ HeldOutPlan held_out_plan(const CampaignSpec& spec, const std::vector<Experiment
         experiment::unmet_requirement(*other->second.declaration, surroundings)) {
       return nullptr;
     }
+    // Ranks of several nodes are teams of fewer workers than the judge takes them for.
+    if (spec.nodes > 1 && experiment::requirements_of(*other->second.declaration).same_node) {
+      return nullptr;
+    }
     return other->second.declaration;
   };
   return HeldOutPlan(spec.seed, spec.ranks, find);

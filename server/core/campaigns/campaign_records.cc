@@ -5,11 +5,39 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/cut_text.h"
 #include "base/json.h"
 #include "base/network_name.h"
 #include "server/clock.h"
 
 namespace stripline::server {
+namespace {
+
+constexpr size_t kLongestAttemptReasonBytes = 1000;
+
+AttemptOutcome outcome_of(RunState after) {
+  switch (after) {
+    case RunState::finished:
+      return AttemptOutcome::finished;
+    case RunState::failed:
+      return AttemptOutcome::failed;
+    case RunState::cancelled:
+      return AttemptOutcome::cancelled;
+    case RunState::pending:
+    case RunState::active:
+      break;
+  }
+  return AttemptOutcome::lost;
+}
+
+// How the run's last attempt ended. Runs are cancelled when their campaign ends, which says why.
+AttemptEnd end_of_attempt(const RunRecord& run, const CampaignRecord& campaign) {
+  const bool cancelled = run.state == RunState::cancelled;
+  return {run.key, run.fence, campaign.updated_unix_s, outcome_of(run.state),
+          cut_text(cancelled ? campaign.message : run.message, kLongestAttemptReasonBytes)};
+}
+
+}  // namespace
 
 Answer<CampaignRecord> stored_campaign(Store& store, int64_t number) {
   STRIPLINE_ASSIGN_OR_RETURN(auto record, store.campaign(number));
@@ -49,9 +77,13 @@ void add_records(const CoreState& state, Draft& draft, const std::string& event)
   const auto open = state.open.find(campaign.number);
   for (size_t i = 0; i < draft.runs.size(); ++i) {
     const RunRecord& run = draft.runs[i];
-    const bool same =
-        open != state.open.end() && i < open->second.runs.size() && open->second.runs[i] == run;
-    if (!same) draft.changes.runs.push_back(run);
+    const bool known = open != state.open.end() && i < open->second.runs.size();
+    if (known && open->second.runs[i] == run) continue;
+    draft.changes.runs.push_back(run);
+    const bool was_active = known && open->second.runs[i].state == RunState::active;
+    if (was_active && run.state != RunState::active) {
+      draft.changes.attempt_ends.push_back(end_of_attempt(run, campaign));
+    }
   }
   if (event.empty()) return;
   CampaignView now = current_view(state, campaign, draft.runs);

@@ -18,8 +18,9 @@ Answer<CampaignRecord> stored_campaign(Store& store, int64_t number);
 /// Errors: the store's; internal when there is no such campaign.
 Result<Draft> draft_of(CoreState& state, int64_t campaign) STRIPLINE_REQUIRES(state.mutex);
 
-/// Adds what has changed of the campaign to the draft's changes, with an event that carries the
-/// campaign as it is now. An empty event is none.
+/// Adds what has changed of the campaign to the draft's changes, the end of an attempt with the run
+/// that is not active any more, and an event that carries the campaign as it is now. An empty event
+/// is none.
 void add_records(const CoreState& state, Draft& draft, const std::string& event)
     STRIPLINE_REQUIRES(state.mutex);
 /// The draft has been stored.

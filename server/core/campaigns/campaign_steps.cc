@@ -8,6 +8,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/quantity.h"
+#include "optimizer/campaign/left_out.h"
 #include "optimizer/experiment/tuning.h"
 #include "server/clock.h"
 #include "server/core/campaigns/campaign_records.h"
@@ -292,7 +293,8 @@ Status CampaignSteps::place(const PlaceRun& place) {
   for (const std::string& node : place.nodes) {
     instances[node] = state_.sessions.of_node(node)->instance_id;
   }
-  d.changes.attempts.push_back({run.key, run.fence, run.rank_nodes.front(), instances, {}});
+  d.changes.attempts.push_back(
+      {run.key, run.fence, run.rank_nodes.front(), instances, {}, unix_seconds()});
   // An agent says that its part has ended until it gets another order.
   d.changes.facts = state_.unsaved_ends;
   d.campaign.state = CampaignState::running;
@@ -321,21 +323,16 @@ Status CampaignSteps::place(const PlaceRun& place) {
   return {};
 }
 
-// If this was the second time that an attempt failed at points of one experiment, or another
-// attempt would fail there for good, the campaign goes on without it as long as there are others.
-// Returns its name; empty: none is left out.
+// The experiment that the campaign goes on without, because an attempt has failed at its points;
+// empty: none.
 std::string CampaignSteps::leave_out(CampaignRecord& campaign, const LoseRun& lose) {
-  constexpr uint32_t kMaxFailures = 2;
   const auto active = state_.active.find(lose.campaign);
   if (active == state_.active.end() || !active->second.failure || !lose.counts) return {};
   const std::string& experiment = active->second.failure->experiment;
-  auto& left_out = campaign.spec.left_out;
-  if (!campaign.requirements.contains(experiment) || left_out.contains(experiment)) return {};
-  const uint32_t failures = state_.waits.count_failure(lose.campaign, experiment);
-  if (failures < kMaxFailures && !lose.for_good) return {};
-  if (left_out.size() + 1 >= campaign.requirements.size()) return {};
-  left_out[experiment] = lose.reason;
-  return experiment;
+  const bool left_out =
+      campaign::leave_out(experiment, lose.reason, lose.for_good, campaign.requirements,
+                          state_.waits.failures_at(lose.campaign), campaign.spec.left_out);
+  return left_out ? experiment : std::string();
 }
 
 // The active run is lost or failed: it is queued again, or fails for good.
@@ -432,7 +429,7 @@ Status CampaignSteps::finish_measuring(const FinishMeasuring& finish) {
   std::string message =
       std::to_string(finished) + " of " + std::to_string(d.runs.size()) + " runs measured";
   d.campaign.stop_reason = to_string(finish.reason);
-  message += left_out_text(d.campaign.spec);
+  message += campaign::left_out_text(d.campaign.spec.left_out);
   if (finish.reason != campaign::StopReason::max_runs) {
     message = d.campaign.stop_reason + ": " + message;
   }

@@ -20,10 +20,8 @@ class CampaignWaits {
   void stop_waiting(int64_t campaign, double now_s);
   /// No run of it is given out until then.
   void pause(int64_t campaign, double until_s) { paused_until_s_[campaign] = until_s; }
-  /// An attempt has failed while it measured the experiment. How many have.
-  uint32_t count_failure(int64_t campaign, const std::string& experiment) {
-    return ++failures_at_[campaign][experiment];
-  }
+  /// How many attempts have failed while they measured an experiment, to be counted on.
+  std::map<std::string, uint32_t>& failures_at(int64_t campaign) { return failures_at_[campaign]; }
   /// It has ended.
   void forget(int64_t campaign);
 

@@ -57,13 +57,13 @@ TEST(CampaignWaits, TheNextEndIsTheEarliest) {
   EXPECT_EQ(waits.next_end_s(open, 20, 110), 120);  // of its waiting for nodes
 }
 
-TEST(CampaignWaits, FailuresAreCountedByExperiment) {
+TEST(CampaignWaits, FailuresAreCountedUntilTheCampaignHasEnded) {
   CampaignWaits waits;
-  EXPECT_EQ(waits.count_failure(1, "a"), 1U);
-  EXPECT_EQ(waits.count_failure(1, "b"), 1U);
-  EXPECT_EQ(waits.count_failure(1, "a"), 2U);
+  ++waits.failures_at(1)["a"];
+  EXPECT_EQ(waits.failures_at(1)["a"], 1U);
+  EXPECT_TRUE(waits.failures_at(2).empty());
   waits.forget(1);
-  EXPECT_EQ(waits.count_failure(1, "a"), 1U);
+  EXPECT_TRUE(waits.failures_at(1).empty());
 }
 
 }  // namespace

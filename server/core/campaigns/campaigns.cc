@@ -97,19 +97,20 @@ std::optional<Problem> no_room(const CoreState& state, const std::string& owner)
                  {{"owner", owner}, {"quota", std::to_string(quota)}}};
 }
 
+// Whoever reads what is stored holds up neither agents nor steps meanwhile.
 Answer<CampaignView> Campaigns::campaign(int64_t number) {
-  const MutexLock lock(state_.mutex);
   STRIPLINE_ASSIGN_OR_RETURN(const auto record, stored_campaign(state_.store, number));
   STRIPLINE_ASSIGN_OR_RETURN(const auto runs, state_.store.runs(number));
+  const MutexLock lock(state_.mutex);
   return current_view(state_, record, runs);
 }
 
 Answer<std::vector<CampaignView>> Campaigns::campaigns(int64_t before, size_t limit) {
-  const MutexLock lock(state_.mutex);
   STRIPLINE_ASSIGN_OR_RETURN(const auto records, state_.store.campaigns(before, limit));
   std::vector<CampaignView> views;
   for (const CampaignRecord& record : records) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto runs, state_.store.runs(record.number));
+    const MutexLock lock(state_.mutex);
     views.push_back(current_view(state_, record, runs));
   }
   return views;

@@ -21,8 +21,8 @@ bool completes(const experiment::Experiment* declaration, experiment::Point& poi
 
 // Empty: there are no more.
 std::vector<experiment::Point> HeldOutPlan::next_problem() {
-  while (index_ < experiment::kMostHeldOut) {
-    auto problem = experiment::draw_held_out(seed_, ranks_, index_++);
+  while (place_ < experiment::kMostHeldOut) {
+    auto problem = experiment::draw_held_out(seed_, ranks_, experiment::held_out_at(place_++));
     const bool is_possible = std::ranges::all_of(problem.points, [&](experiment::Point& point) {
       return completes(find_(point.experiment), point);
     });

@@ -36,7 +36,7 @@ class HeldOutPlan {
   uint64_t seed_;
   uint32_t ranks_;
   Find find_;
-  size_t index_ = 0;
+  size_t place_ = 0;  // of the next problem (experiment::held_out_at())
   size_t of_grids_ = 0;
   size_t drawn_ = 0;
   std::vector<experiment::Point> waiting_;  // the problem that did not fit yet

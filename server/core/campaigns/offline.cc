@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/quantity.h"
+#include "optimizer/campaign/left_out.h"
 #include "optimizer/campaign/widths.h"
 #include "optimizer/experiment/json.h"
 #include "server/store/point_records.h"
@@ -69,6 +70,7 @@ class Import {
     }
     all_.campaign.number = number;
     all_.campaign.spec = std::move(spec);
+    all_.campaign.spec.left_out = results_.left_out;
     all_.points = campaign::PointTable(plan_.assignment.points);
     all_.changes.points.push_back({number, plan_.assignment.points});
     for (uint32_t run = 1; run <= std::max<size_t>(results_.runs.size(), plan_.rule.runs); ++run) {
@@ -85,7 +87,7 @@ class Import {
     }
     for (uint32_t place = 0; place < points.size(); ++place) {
       if (points[place].runs() == 0) continue;
-      all_.changes.point_updates.push_back({number, record_of(all_.points, place)});
+      all_.changes.point_updates.push_back(update_of(number, all_.points, place));
     }
     complete_campaign();
     return std::move(all_);
@@ -161,6 +163,7 @@ class Import {
     campaign.message = "imported: " + std::to_string(results_.runs.size()) + " of " +
                        std::to_string(all_.runs.size()) + " runs, measured without a server";
     if (!plan_.origin.empty()) campaign.message += " by the plan of " + plan_.origin;
+    campaign.message += campaign::left_out_text(results_.left_out);
     campaign.message += campaign.feeds_model ? "; fitting the model" : "; no model was asked for";
   }
 

@@ -22,6 +22,7 @@ Status requeue(Store& store, Draft& d, RunRecord& run) {
   d.campaign.measured_s += run.duration_s;
   d.changes.orphaned.push_back(run.key);
   run.state = RunState::pending;
+  run.message = "the server was restarted";
   run.points_done = 0;
   return {};
 }

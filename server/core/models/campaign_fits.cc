@@ -6,6 +6,7 @@
 
 #include "base/network_name.h"
 #include "base/quantity.h"
+#include "optimizer/campaign/left_out.h"
 #include "optimizer/experiment/tuning.h"
 #include "server/clock.h"
 #include "server/core/campaigns/campaign_records.h"
@@ -107,7 +108,7 @@ Status CampaignFits::publish(int64_t number, const Result<FittedModel>& fitted) 
   d.campaign.model_version = version_name(key);
   const PublishedModel outcome = outcome_of(d.campaign.model_version, *fitted);
   d.campaign.state = outcome.failed ? CampaignState::failed : CampaignState::succeeded;
-  d.campaign.message = outcome.message + left_out_text(d.campaign.spec);
+  d.campaign.message = outcome.message + campaign::left_out_text(d.campaign.spec.left_out);
   STRIPLINE_RETURN_IF_ERROR(commit(state_, d, d.campaign.message));
   if (outcome.failed) state_.meters.count(Meters::Counter::campaigns_failed);
   spdlog::info("{}: {}", campaign_name(number), d.campaign.message);

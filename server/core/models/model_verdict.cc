@@ -100,6 +100,11 @@ VersionVerdict verdict_on_settings(const fit::Judgement& judgement) {
     return {Verdict::unjudged,
             "they were not validated in the version of the target that they are for"};
   }
+  if (judgement.settings->inconclusive > 0) {
+    return {Verdict::unjudged, count_text(judgement.settings->inconclusive, "comparison") +
+                                   " with the default settings of " +
+                                   std::to_string(judgement.compared) + " are inconclusive"};
+  }
   if (judgement.settings->probe_factor > 0) return {Verdict::passed, ""};
   return {Verdict::unjudged, "no probe has shown that the target reads them"};
 }

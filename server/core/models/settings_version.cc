@@ -24,7 +24,7 @@ Result<SettingsVersion> settings_version(const std::string& packed, std::string_
   judgement.losses = read.slower;
   judgement.worst_loss = read.worst;
   judgement.worst_loss_share = read.worst_ratio - 1;
-  judgement.settings = {read.validated, read.probe_factor};
+  judgement.settings = {read.validated, read.probe_factor, read.inconclusive};
   return SettingsVersion{read.target, FittedModel{.content = packed,
                                                   .sha256 = sha256_hex(packed),
                                                   .summary = describe(read) + "; tuned on " +

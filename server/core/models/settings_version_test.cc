@@ -35,6 +35,14 @@ TEST(SettingsVersion, OnlyValidatedOnesThatAreReadPassTheGate) {
     EXPECT_NE(gate_refusal(*one, {.label = kStableLabel, .unjudged_reason = "I want it"}),
               std::nullopt);
   }
+  const auto open = version_of(packed_settings(
+      true, 3.5,
+      Json::array({compared_settings("NON_INFERIOR", 0.5), compared_settings("INCONCLUSIVE", 1)})));
+  EXPECT_EQ(verdict_of(open.validation).verdict, Verdict::unjudged);
+  const auto why_open = gate_refusal(open, {.label = kStableLabel, .unjudged_reason = "I want it"});
+  ASSERT_TRUE(why_open);
+  EXPECT_NE(why_open->find("1 comparison with the default settings of 2"), std::string::npos)
+      << *why_open;
   const auto slower = version_of(packed_settings(
       true, 3.5,
       Json::array({compared_settings("NON_INFERIOR", 0.5), compared_settings("INFERIOR", 1.5)})));

@@ -1,6 +1,7 @@
 #include "server/core/sessions/fleet.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -25,6 +26,8 @@ NodeView Fleet::view_of(NodeRecord record) {
   NodeView view;
   const Session* const session = state_.sessions.of_node(record.name);
   view.connected = session != nullptr;
+  // It is stored as a session begins, and again as it ends.
+  view.since_unix_s = record.last_seen_unix_s;
   const auto hold = state_.holds.find(record.name);
   if (hold != state_.holds.end()) view.hold = hold->second;
   if (session != nullptr) {
@@ -47,11 +50,16 @@ Answer<std::vector<NodeView>> Fleet::nodes(const std::string& after, size_t limi
 }
 
 Answer<NodeView> Fleet::node(const std::string& name) {
-  const MutexLock lock(state_.mutex);
-  // It may have come just now, and be stored in a moment.
-  const auto unsaved = state_.unsaved_nodes.find(name);
-  auto record = unsaved != state_.unsaved_nodes.end() ? std::optional(unsaved->second)
-                                                      : state_.store.node(name);
+  // It may have come just now, and be stored in a moment: looked for here first, it is found in one
+  // of the two.
+  const auto unsaved = [&]() -> std::optional<NodeRecord> {
+    const MutexLock lock(state_.mutex);
+    const auto found = state_.unsaved_nodes.find(name);
+    if (found == state_.unsaved_nodes.end()) return std::nullopt;
+    return found->second;
+  }();
+  Result<std::optional<NodeRecord>> record = unsaved;
+  if (!unsaved) record = state_.store.node(name);
   if (!record.ok()) return record.error();
   if (!*record) {
     return Problem{ErrorCode::not_found,
@@ -60,6 +68,7 @@ Answer<NodeView> Fleet::node(const std::string& name) {
                        "'; 'stripline nodes' lists those that have",
                    {{"name", node_name(name)}}};
   }
+  const MutexLock lock(state_.mutex);
   return view_of(std::move(**record));
 }
 

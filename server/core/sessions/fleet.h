@@ -17,6 +17,8 @@ namespace stripline::server {
 struct NodeView {
   NodeRecord record;
   bool connected = false;
+  /// When its session began or, without one, when it was heard of last.
+  double since_unix_s = 0;
   bool installing = false;       ///< Settings of another runtime.
   std::string assignment;        ///< Name of what it works on, or empty.
   std::string quarantine;        ///< Why no run is given to it now; empty: there is no reason.

@@ -21,7 +21,10 @@ struct Bounds {
   size_t connections = 512;                  ///< at a time; as many may wait for a seat (seats.h)
   size_t connections_of_address = 64;        ///< of them, from one address (seats.h)
   size_t streams = 256;                      ///< of them, with event streams
+  size_t streams_of_address = 32;            ///< of them, from one address, which has seats left
   size_t answers_bytes = size_t{128} << 20;  ///< in memory, of answers that are not sent yet
+  /// Bytes of unsent answers to one caller; a single answer may have more.
+  size_t answers_bytes_of_payer = size_t{32} << 20;
 };
 
 /// What is written to a connection at once.

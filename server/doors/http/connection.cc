@@ -4,6 +4,7 @@
 #include <chrono>
 #include <exception>
 
+#include "base/address_key.h"
 #include "base/clock.h"
 
 namespace stripline::server::http {
@@ -18,12 +19,18 @@ constexpr double kLook_s = 1;
 constexpr double kLinger_s = 2;
 constexpr size_t kMostLingered = size_t{1} << 20;
 
+// What an answer has in memory until it is sent; pages are part of the program.
+size_t kept_bytes(const Response& response) {
+  return response.body.size() + (response.keeps ? response.lasting.size() : 0);
+}
+
 }  // namespace
 
 Connection::Connection(Shared& shared, Seats::Id id, std::unique_ptr<Wire> wire)
     : shared_(shared),
       id_(id),
       wire_(std::move(wire)),
+      address_(address_key(wire_->peer())),
       timer_(shared.context),
       reader_(shared.bounds),
       buffer_{} {}
@@ -49,9 +56,8 @@ void Connection::close() {
   // A worker may be at the next piece: it has a share of it.
   pieces_.reset();
   kept_.reset();
-  if (endless_) --shared_.streams;
-  endless_ = false;
-  shared_.answers_bytes -= std::exchange(charged_bytes_, 0);
+  end_stream();
+  discharge();
   shared_.gone(id_);
 }
 
@@ -124,17 +130,10 @@ void Connection::dispatch() {
 
 void Connection::respond(uint64_t request, Response response) {
   if (phase_ != Phase::answering || request != request_ || std::exchange(replied_, true)) return;
-  const size_t bytes = response.body.size();
-  if (shared_.answers_bytes + bytes > shared_.bounds.answers_bytes) {
-    response = plain_refusal(kUnavailable, "too many answers are being sent; try again");
-  }
-  if (response.pieces && response.pieces->endless() && shared_.streams >= shared_.bounds.streams) {
-    response = plain_refusal(
-        kTooManyRequests, "too many streams are open; ask for the state from time to time instead");
-  }
+  const std::string payer = response.payer.empty() ? address_ : response.payer;
+  if (auto refusal = no_room_for(response, payer)) response = std::move(*refusal);
   const auto owned = std::make_shared<Response>(std::move(response));
-  charged_bytes_ = owned->body.size();
-  shared_.answers_bytes += charged_bytes_;
+  charge(kept_bytes(*owned), payer);
   framing_ = !owned->pieces ? Framing::length : old_ ? Framing::close : Framing::chunked;
   if (framing_ == Framing::close) keep_alive_ = false;
   const std::string head =
@@ -150,6 +149,43 @@ void Connection::respond(uint64_t request, Response response) {
     return write(head + std::string(owned->content()), [this] { answered(); });
   }
   write(head, [this, owned] { send(owned, 0); });
+}
+
+// In place of an answer that may not be sent now.
+std::optional<Response> Connection::no_room_for(const Response& response,
+                                                const std::string& payer) const {
+  const Bounds& bounds = shared_.bounds;
+  const size_t bytes = kept_bytes(response);
+  const size_t own_bytes = shared_.answers_bytes_of.of(payer);
+  if (own_bytes > 0 && own_bytes + bytes > bounds.answers_bytes_of_payer) {
+    return plain_refusal(
+        kTooManyRequests,
+        "as many answers are being sent to this caller as may be; read them first");
+  }
+  if (shared_.answers_bytes + bytes > bounds.answers_bytes) {
+    return plain_refusal(kUnavailable, "too many answers are being sent; try again");
+  }
+  const bool stream = response.pieces && response.pieces->endless();
+  if (stream && (shared_.streams >= bounds.streams ||
+                 (!shared_.seats.is_proxy(address_) &&
+                  shared_.streams_of.of(address_) >= bounds.streams_of_address))) {
+    return plain_refusal(kTooManyRequests,
+                         "too many streams are open; ask for the state from time to time instead");
+  }
+  return std::nullopt;
+}
+
+void Connection::charge(size_t bytes, const std::string& payer) {
+  charged_bytes_ = bytes;
+  charged_payer_ = payer;
+  shared_.answers_bytes += bytes;
+  shared_.answers_bytes_of.add(payer, bytes);
+}
+
+void Connection::discharge() {
+  shared_.answers_bytes -= charged_bytes_;
+  shared_.answers_bytes_of.remove(charged_payer_, charged_bytes_);
+  charged_bytes_ = 0;
 }
 
 void Connection::send(const std::shared_ptr<Response>& response, size_t sent) {
@@ -190,7 +226,7 @@ void Connection::linger() {
 }
 
 void Connection::answered() {
-  shared_.answers_bytes -= std::exchange(charged_bytes_, 0);
+  discharge();
   hung_up_.reset();
   if (shared_.ending) return close();
   // What he may still send is not read: he would lose the answer, were it closed at once. While
@@ -205,16 +241,25 @@ void Connection::answered() {
 }
 
 void Connection::begin_pieces() {
-  if (pieces_->endless()) {
-    endless_ = true;
-    ++shared_.streams;
-  }
+  if (pieces_->endless()) begin_stream();
   pieces_->on_news([weak = weak_from_this(), gate = shared_.gate] {
     gate->post([weak] {
       if (const auto self = weak.lock()) self->wake();
     });
   });
   ask_for_piece();
+}
+
+void Connection::begin_stream() {
+  endless_ = true;
+  ++shared_.streams;
+  shared_.streams_of.add(address_, 1);
+}
+
+void Connection::end_stream() {
+  if (!std::exchange(endless_, false)) return;
+  --shared_.streams;
+  shared_.streams_of.remove(address_, 1);
 }
 
 void Connection::ask_for_piece() {
@@ -260,8 +305,7 @@ void Connection::got_piece(std::optional<std::string> piece) {
 void Connection::end_pieces() {
   pieces_.reset();
   kept_.reset();
-  if (endless_) --shared_.streams;
-  endless_ = false;
+  end_stream();
   if (framing_ == Framing::close) return answered();
   write(kLastChunk, [this] { answered(); });
 }

@@ -65,7 +65,9 @@ struct Shared {
   Seats seats;
   size_t waiting = 0;  // connections without a seat
   size_t streams = 0;
+  Shares streams_of = {};               // by address_key()
   size_t answers_bytes = 0;             // of answers that are not sent yet
+  Shares answers_bytes_of = {};         // by payer
   bool ending = false;                  // no more requests are taken
   std::function<void(Seats::Id)> gone;  // a connection has ended
 };
@@ -99,6 +101,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void wake();
   void got_piece(std::optional<std::string> piece);
   void end_pieces();
+  void begin_stream();
+  void end_stream();
+  void charge(size_t bytes, const std::string& payer);
+  void discharge();
+  std::optional<Response> no_room_for(const Response& response, const std::string& payer) const;
 
   void write(std::string text, std::function<void()> then);
   void await_caller();
@@ -108,6 +115,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Shared& shared_;
   const Seats::Id id_;
   std::unique_ptr<Wire> wire_;
+  const std::string address_;  // address_key()
   boost::asio::steady_timer timer_;
   uint64_t timer_use_ = 0;
   Phase phase_ = Phase::greeting;
@@ -123,6 +131,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool old_ = false;   // HTTP/1.0
   bool head_ = false;  // HEAD
   size_t charged_bytes_ = 0;
+  std::string charged_payer_;
   size_t lingered_bytes_ = 0;
   std::shared_ptr<std::atomic<bool>> hung_up_;
 

@@ -85,6 +85,8 @@ struct Response {
   std::string_view lasting = {};
   std::unique_ptr<Pieces> pieces = {};     ///< in place of a body
   std::shared_ptr<const void> keeps = {};  ///< held until the answer is sent
+  /// The caller, of whose share of what is not sent yet it is; empty: his address stands for him.
+  std::string payer = {};
 
   std::string_view content() const { return lasting.empty() ? std::string_view(body) : lasting; }
 };

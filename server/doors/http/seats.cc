@@ -1,26 +1,12 @@
 #include "server/doors/http/seats.h"
 
 #include <algorithm>
-#include <arpa/inet.h>
-#include <array>
-#include <netinet/in.h>
 
 namespace stripline::server::http {
 
-std::string address_key(const std::string& address) {
-  in6_addr six{};
-  if (::inet_pton(AF_INET6, address.c_str(), &six) != 1 || IN6_IS_ADDR_V4MAPPED(&six)) {
-    return address;
-  }
-  constexpr size_t kNetworkBytes = 8;
-  std::fill(std::begin(six.s6_addr) + kNetworkBytes, std::end(six.s6_addr), uint8_t{0});
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  return ::inet_ntop(AF_INET6, &six, text.data(), text.size());
-}
-
 Seats::Verdict Seats::admit(Id id, const std::string& address) {
   Verdict verdict;
-  if (taken_of(address) >= most_of_address_) {
+  if (!is_proxy(address) && taken_of(address) >= most_of_address_) {
     verdict.closes = longest_waiting(address);
   } else if (taken() >= most_) {
     // One of the address that has most, so that a caller with many makes room for one with few.

@@ -2,14 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/address_key.h"
+
 namespace stripline::server::http {
 namespace {
-
-TEST(AddressKey, IsTheNetworkOfAnIpv6Address) {
-  EXPECT_EQ(address_key("192.0.2.1"), "192.0.2.1");
-  EXPECT_EQ(address_key("2001:db8:1:2:3:4:5:6"), address_key("2001:db8:1:2::1"));
-  EXPECT_NE(address_key("2001:db8:1:2::1"), address_key("2001:db8:1:3::1"));
-}
 
 TEST(Seats, TheLongestWaitingOfAnAddressMakesRoom) {
   Seats seats(10, 2);
@@ -46,6 +42,20 @@ TEST(Seats, WhoHasManyMakesRoomForWhoHasFew) {
   EXPECT_EQ(seats.admit(5, "c").closes, 2U) << "though the one of b waits longer";
   for (Seats::Id id : {3, 4}) seats.works(id);
   EXPECT_EQ(seats.admit(6, "c").closes, 1U) << "those of a are answered";
+}
+
+TEST(Seats, AProxyHasAllThatAreLeft) {
+  Seats seats(4, 1, {address_key("2001:db8::1")});
+  const std::string proxy = address_key("2001:db8::2");  // of the same network
+  for (Seats::Id id = 1; id <= 3; ++id) {
+    EXPECT_TRUE(seats.admit(id, proxy).admitted);
+    seats.works(id);
+  }
+  EXPECT_TRUE(seats.admit(4, "a").admitted);
+  seats.works(4);
+  EXPECT_FALSE(seats.admit(5, "a").admitted);
+  EXPECT_TRUE(seats.is_proxy(proxy));
+  EXPECT_FALSE(seats.is_proxy("a"));
 }
 
 TEST(Seats, SlowConnectionsKeepNoOneOut) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <openssl/ssl.h>
+#include <set>
 #include <sys/resource.h>
 #include <thread>
 #include <utility>
@@ -14,6 +15,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "base/address_key.h"
 #include "server/doors/http/connection.h"
 #include "server/doors/http/doors.h"
 
@@ -50,6 +52,12 @@ std::vector<std::string> names_of(const WebServerOptions& options) {
   return names;
 }
 
+std::set<std::string> address_keys(const std::vector<std::string>& addresses) {
+  std::set<std::string> keys;
+  for (const std::string& address : addresses) keys.insert(address_key(address));
+  return keys;
+}
+
 void run_in_background(asio::io_context& context) {
   // On Linux this is this thread's alone.
   (void)::setpriority(PRIO_PROCESS, 0, kNice);
@@ -69,7 +77,8 @@ class WebServer::Impl {
                 .handler = std::move(handler),
                 .context = context_,
                 .workers = workers_,
-                .seats = Seats(options.bounds.connections, options.bounds.connections_of_address),
+                .seats = Seats(options.bounds.connections, options.bounds.connections_of_address,
+                               address_keys(options.proxies)),
                 .gone = [this](Seats::Id id) { leave(id); }},
         context_runs_(asio::make_work_guard(context_)),
         workers_run_(asio::make_work_guard(workers_)) {}

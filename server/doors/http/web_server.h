@@ -24,6 +24,8 @@ struct WebServerOptions {
   std::filesystem::path key_file = {};
   /// Names under which it is reached, besides `host`, "localhost" and addresses (known_hosts.h).
   std::vector<std::string> names = {};
+  /// Addresses that bring many callers: the bounds of an address do not hold for them.
+  std::vector<std::string> proxies = {};
   Bounds bounds = {};
   size_t threads = 4;  ///< that call the handler; none of them waits for a caller
 };

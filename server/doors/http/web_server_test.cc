@@ -78,6 +78,9 @@ class WebServerTest : public testing::Test {
     response.type = "text/plain";
     response.body = request.path + " " + request.body + " " + request.peer;
     if (request.path == "/large") response.body = std::string(1'000'000, 'x');
+    // More than the sockets between hold.
+    if (request.path == "/huge") response.body = std::string(size_t{16} << 20, 'x');
+    if (request.query.contains("payer")) response.payer = request.query.at("payer");
     if (request.path == "/lasting") response.lasting = kLasting;
     if (request.path == "/letters") response.pieces = std::make_unique<Letters>("letters", asked_);
     if (request.path == "/silence") response.pieces = std::make_unique<Silence>(wake_);
@@ -117,6 +120,18 @@ class WebServerTest : public testing::Test {
     std::string text;
     char buffer[4096];
     for (ssize_t got = 0; (got = ::recv(fd.get(), buffer, sizeof buffer, 0)) > 0;) {
+      text.append(buffer, static_cast<size_t>(got));
+    }
+    return text;
+  }
+
+  // What comes until it ends so, or the server has closed the connection.
+  static std::string until(const UniqueFd& fd, std::string_view ending) {
+    std::string text;
+    char buffer[4096];
+    while (!text.ends_with(ending)) {
+      const ssize_t got = ::recv(fd.get(), buffer, sizeof buffer, 0);
+      if (got <= 0) break;
       text.append(buffer, static_cast<size_t>(got));
     }
     return text;
@@ -199,6 +214,26 @@ TEST_F(WebServerTest, RangesAreNotServed) {
   EXPECT_EQ(got->body.size(), 1'000'000U);
 }
 
+// None of them makes room for another, however many ask at once.
+TEST_F(WebServerTest, AnAddressMayUseAllOfItsConnections) {
+  serve();
+  std::vector<UniqueFd> callers;
+  for (size_t i = 0; i < options_.bounds.connections_of_address; ++i) {
+    callers.push_back(connected());
+  }
+  const std::string ask = "GET /x HTTP/1.1\r\nHost: head\r\n\r\n";
+  for (int round = 0; round < 3; ++round) {
+    for (const UniqueFd& caller : callers) {
+      EXPECT_EQ(::send(caller.get(), ask.data(), ask.size(), MSG_NOSIGNAL),
+                static_cast<ssize_t>(ask.size()));
+    }
+    for (size_t i = 0; i < callers.size(); ++i) {
+      const std::string answer = until(callers[i], "/x  127.0.0.1");
+      EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 ")) << round << " " << i << ": " << answer;
+    }
+  }
+}
+
 TEST_F(WebServerTest, ACallerWhoSaysNothingMakesRoom) {
   options_.bounds.connections_of_address = 4;
   serve();
@@ -264,6 +299,42 @@ TEST_F(WebServerTest, StreamsAreWokenAndAtMostAsManyAsTheyMay) {
   wake();
   const std::string said = rest_of(fd);
   EXPECT_NE(said.find("5\r\nwoken\r\n0\r\n\r\n"), std::string::npos) << said;
+}
+
+TEST_F(WebServerTest, AnswersThatOneCallerDoesNotReadShutNoOneOut) {
+  options_.bounds.answers_bytes_of_payer = size_t{20} << 20;
+  serve();
+  const UniqueFd deaf = connected();
+  const std::string ask = "GET /huge?payer=a HTTP/1.1\r\nHost: head\r\n\r\n";
+  ::send(deaf.get(), ask.data(), ask.size(), MSG_NOSIGNAL);
+  char first = 0;  // of the answer, which is not refused, as nothing else is being sent
+  ASSERT_EQ(::recv(deaf.get(), &first, 1, MSG_PEEK), 1);
+  int own = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (own != kTooManyRequests && std::chrono::steady_clock::now() < end) {
+    own = client().Get("/huge?payer=a")->status;
+  }
+  EXPECT_EQ(own, kTooManyRequests);
+  EXPECT_EQ(client().Get("/huge?payer=b")->status, kOk);
+}
+
+TEST_F(WebServerTest, StreamsOfAnAddressLeaveItSeats) {
+  options_.bounds.streams_of_address = 1;
+  serve();
+  const UniqueFd fd = connected();
+  const std::string ask = "GET /silence HTTP/1.1\r\nHost: head\r\nConnection: close\r\n\r\n";
+  ::send(fd.get(), ask.data(), ask.size(), MSG_NOSIGNAL);
+  const auto wake = wake_.get_future().get();
+  wake_ = {};
+  EXPECT_EQ(client().Get("/silence")->status, kTooManyRequests);
+  EXPECT_EQ(client().Get("/a")->status, kOk);
+  wake();
+  EXPECT_NE(rest_of(fd).find("woken"), std::string::npos);
+  // It is given back with the stream.
+  std::thread waker([&] { wake_.get_future().get()(); });
+  const auto again = client().Get("/silence");
+  waker.join();
+  EXPECT_EQ(again->status, kOk);
 }
 
 TEST_F(WebServerTest, AStreamEndsWithItsReader) {

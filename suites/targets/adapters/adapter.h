@@ -128,7 +128,8 @@ class Adapter {
                                                      const Probe& probe,
                                                      const std::filesystem::path& folder) const = 0;
   /// What is wrong with an exported file though it reads well, and what of it is overridden
-  /// elsewhere: a sentence each.
+  /// elsewhere: a sentence each. Errors: data_loss where the file, or one that it names, does not
+  /// read well in the installed version.
   virtual Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
                                                       const targets::Safety& safety) const = 0;
 };

@@ -1,16 +1,20 @@
 // What adapters take from PATH and from the environment.
 #include "suites/targets/adapters/adapter.h"
 
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/atomic_file.h"
 #include "base/testing/processes.h"
+#include "optimizer/targets/mpich/mpich.h"
+#include "optimizer/targets/mpich/selection_file.h"
 
 namespace stripline::suites::tune {
 namespace {
@@ -106,6 +110,38 @@ TEST_F(AdapterHere, GasnetIsTakenWithTheConduitThatIsThere) {
   EXPECT_EQ(variables->at("GASNET_SUPERNODE_MAXSIZE"), "1");
   EXPECT_TRUE(gasnet.unsettable({{"GASNET_NETWORKDEPTH", "8"}})->empty());
   EXPECT_FALSE(gasnet.unsettable({{"GASNET_OFI_MAX_MEDIUM", "4096"}})->empty());
+}
+
+// Before it is installed: MPICH aborts on what its installed version does not know.
+TEST_F(AdapterHere, TheSelectionThatAFileOfMpichNamesIsRead) {
+  namespace mpich = targets::mpich;
+  const std::string script = "#!/bin/sh\necho 'MPICH Version: 4.0.2'\n";
+  ASSERT_TRUE(write_atomically(folder_ / "mpichversion", script).ok());
+  std::filesystem::permissions(folder_ / "mpichversion", std::filesystem::perms::owner_all);
+  const auto file = folder_ / "stripline-mpich.env";
+  const auto selection_file = folder_ / "selection.json";
+  ASSERT_TRUE(write_atomically(file, "export " + std::string(mpich::kSelectionVariable) + "=" +
+                                         selection_file.string() + "\n")
+                  .ok());
+  mpich::Selection selection = mpich::Selection::object();
+  for (const std::string_view name : mpich::all_collectives()) {
+    std::string algorithm = "algorithm=MPIR_" + std::string(name) + "_a";
+    const size_t first = algorithm.find('_') + 1;
+    algorithm[first] = static_cast<char>(std::toupper(algorithm[first]));
+    selection["collective=" + std::string(name)][algorithm] = mpich::Selection::object();
+  }
+  const auto complaints = [&] {
+    EXPECT_TRUE(write_atomically(selection_file, mpich::write_selection(selection)).ok());
+    return mpich_adapter().complaints(file, {});
+  };
+  const auto good = complaints();
+  ASSERT_TRUE(good.ok()) << good.error().message();
+  EXPECT_TRUE(good->empty());
+  selection.erase("collective=iscan");
+  const auto bad = complaints();
+  ASSERT_FALSE(bad.ok());
+  EXPECT_EQ(bad.error().code(), ErrorCode::data_loss);
+  EXPECT_NE(bad.error().message().find("iscan"), std::string::npos) << bad.error().message();
 }
 
 TEST_F(AdapterHere, AnMpichOnUcxIsConfiguredByItsFileToo) {

@@ -224,6 +224,8 @@ class Mpich : public Adapter {
   Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
                                               const targets::Safety& /*safety*/) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_export(file));
+    // MPICH aborts on one that it cannot read, or that lacks a collective.
+    STRIPLINE_RETURN_IF_ERROR(selection_of(settings));
     std::vector<std::string> found;
     for (const auto& [name, value] : settings) {
       const char* const here = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)

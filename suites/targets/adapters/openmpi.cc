@@ -306,7 +306,7 @@ class OpenMpi : public Adapter {
                                              const std::filesystem::path& folder) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const Exported exported, read_export(file));
     const auto probed = openmpi::with_probe(exported.rules, probe.cell.collective, probe.cell.ranks,
-                                            probe.candidate.id);
+                                            probe.candidate);
     return files_with(knobs_of(exported), openmpi::write_rules(probed, {}),
                       text_of_levels(exported), folder, {});
   }

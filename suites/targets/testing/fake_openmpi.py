@@ -6,7 +6,8 @@ the classic rules file means.
 FAKE_OPENMPI says what is wrong with it, in words with blanks between: "unread" (it ignores files of
 settings), "hang" (k-nomial bcasts hang), "turns" (bcasts hang when several take turns), "abort"
 (chains of bcast abort), "wrong" (binary trees of bcast give wrong data), "slow" (a file makes halos
-and sorts slower), "new" (it is version 4.1.7), "locked" (neither the algorithm of allgatherv nor
+and sorts slower), "unsteady" (with a file every other launch has halos of twice the time, and those
+between of half), "new" (it is version 4.1.7), "locked" (neither the algorithm of allgatherv nor
 btl_vader_fbox_size can be set), "late" (launches take two seconds to start), "worse" (binomial trees
 are slower than the default), "between" (so they are among 71 ranks), "rebuilt" (it is another package),
 "stays" (programs do not exit).
@@ -94,6 +95,18 @@ def is_locked(variant):
     return "locked" in WRONGS and variant.get(LOCKED_VARIABLE, "0") != "0"
 
 
+def is_unsteady_launch():
+    return "unsteady" in WRONGS and "OMPI_MCA_mca_base_param_files" in os.environ
+
+
+def launch_factor():
+    """2 and 0.5, in turns."""
+    count = os.path.join(os.environ["HOME"], "launches")
+    with open(count, "a") as file:
+        file.write(".")
+    return 2 if os.path.getsize(count) % 2 else 0.5
+
+
 def run(path):
     if "late" in WRONGS:
         time.sleep(2)
@@ -133,6 +146,8 @@ def run(path):
                 slow = "slow" in WRONGS and "OMPI_MCA_mca_base_param_files" in os.environ
                 if slow and operation in ("halo", "sort"):
                     once *= 1.5
+                if operation == "halo" and is_unsteady_launch():
+                    once *= launch_factor()
                 show_series(point, plan["run"], once, noise, "rank 1: byte 3 is wrong" if wrong else "")
     show({"done": True})
     if "stays" in WRONGS:
