@@ -1,6 +1,5 @@
 // stripline-agent: the node daemon.
 
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -28,6 +27,7 @@
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/host_and_port.h"
+#include "base/number_text.h"
 #include "base/pki/secret_file.h"
 #include "base/pki/token.h"
 #include "base/pushed_models.h"
@@ -306,9 +306,7 @@ class Invocation {
     const char* text = std::getenv(kVariable);  // NOLINT(concurrency-mt-unsafe): before threads
     if (job_end_unix_s != 0 || text == nullptr || *text == '\0') return job_end_unix_s;
     const std::string value = text;
-    uint64_t end_s = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), end_s);
-    if (error == std::errc() && end == value.data() + value.size()) return end_s;
+    if (const auto end_s = stripline::number_from_text<uint64_t>(value)) return *end_s;
     return stripline::Error(stripline::ErrorCode::invalid_argument,
                             std::string(kVariable) + " is not a number of seconds: '" + value +
                                 "'; say when the job ends with --job-end");
