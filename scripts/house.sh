@@ -8,7 +8,7 @@
 #   headers      the largest headers of server/, whose classes are to have one job each
 #   call [BRANCH]  files that BRANCH (default: the current commit) changes since it left main, for a branch that
 #                adds one call as a proof; BASE...BRANCH: since it left BASE; BASE..BRANCH: between the two commits.
-#                Documents and generated clients are not counted
+#                Documents and what programs write (clients, recorded answers) are not counted
 #   mechanism [BRANCH]  the same for a branch that adds one mechanism, apart from tests and documents; and which of
 #                them are in folders that mechanisms are built upon
 #   node-budget  files without tests that know the field node_budget of a campaign's specification
@@ -68,7 +68,7 @@ print_headers() {
 changed() {
   local range=main...$1
   case $1 in *..*) range=$1 ;; esac
-  git diff --name-only "$range" -- . ':!docs' ':!CHANGELOG.md' ':!clients'
+  git diff --name-only "$range" -- . ':!*.md' ':!docs' ':!clients' ':!*/recorded_answers.txt'
 }
 
 print_call() {
@@ -80,7 +80,7 @@ print_call() {
 print_mechanism() {
   local branch=${1:-HEAD} files
   files=$(changed "$branch")
-  files=$(grep -vE "$tests|\.md$" <<<"$files" || true)
+  files=$(grep -vE "$tests" <<<"$files" || true)
   count "files of the mechanism that $branch adds" "$(grep -c . <<<"$files" || true)" 12
   awk 'NF { print "    " $0 }' <<<"$files"
   count "of them in rma, am, fabric, sync, bootstrap" \

@@ -52,12 +52,12 @@ sed -i "s/X_part/*_part/" base/README.md
 prints 'names 0 at most 0: met' readmes
 prints 'headers that include JSON 3' readmes heavy # goes on where none is missing
 
-# A branch that adds a call in five files and a page, then in six.
+# A branch that adds a call in five files, a page and what programs and people write of it, then in six.
 git checkout -q -b proof
 mkdir docs
 for i in 1 2 3 4 5; do touch "base/call_$i.cc"; done
-touch docs/page.txt
-git add base/call_* docs
+touch docs/page.txt base/recorded_answers.txt server/README.md base/call.md
+git add base docs server
 git commit -q -m "Add a call"
 prints 'proof adds 5 at most 5: met' call proof
 git branch five
