@@ -241,11 +241,11 @@ class Operations:
             {},
         )
 
-    def get_model_version(self, model: str, version: str) -> Any:
-        """One version: a ModelVersion.
+    def get_model_version(self, model: str, version: str) -> "messages.ModelVersion":
+        """One version.
 
         GET /models/{model}/versions/{version}, for the role viewer.
-        Answers JSON that docs/http.md explains.
+        Answers ModelVersion.
         """
         return self._call("GET", "/models/{model}/versions/{version}", {"model": model, "version": version}, {})
 
