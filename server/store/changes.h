@@ -10,6 +10,7 @@
 
 #include "optimizer/experiment/experiment.h"
 #include "server/store/attempt_records.h"
+#include "server/store/model_records.h"
 #include "server/store/operation_records.h"
 #include "server/store/records.h"
 #include "server/store/security_records.h"
@@ -43,8 +44,7 @@ struct RunAttempt {
   /// By node, its agent's; none for attempts of before there were.
   std::map<std::string, std::string> instances = {};
   std::vector<std::string> addresses = {};  ///< Addresses of the ranks, once all have joined.
-  /// nullopt: it was imported, or was stored before there were times of attempts.
-  std::optional<double> started_unix_s = std::nullopt;
+  std::optional<double> started_unix_s = std::nullopt;  ///< nullopt: it was imported.
 };
 
 /// An attempt is over.

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "server/store/records.h"
+#include "server/store/model_records.h"
 
 namespace stripline::server {
 
