@@ -238,23 +238,6 @@ TEST_P(AnyStoreTest, AttemptsAreFoundByTime) {
   EXPECT_FALSE(*store_->attempt({1, 1}, 1));
 }
 
-TEST_P(AnyStoreTest, TablesOfAnOlderServerAreBroughtUpToDate) {
-  apply({.campaigns = {campaign(1)},
-         .runs = {run(1, 1)},
-         .attempts = {attempt_at({1, 1}, 1, std::nullopt)}});
-  store_.reset();
-  sabotage(kToVersion1);
-  reopen();
-  EXPECT_EQ((*store_->attempt({1, 1}, 1))->sampling_node, "b");
-  // The beginning of an attempt that was in progress then is not known.
-  apply({.attempts = {attempt_at({1, 1}, 2, 7)},
-         .attempt_ends = {{{1, 1}, 1, 6, AttemptOutcome::lost, "a rank died"}}});
-  check([&] {
-    ASSERT_EQ(store_->attempts_between(0, 100, 9)->size(), 1U);
-    EXPECT_EQ(store_->attempts_between(0, 100, 9)->front().fence, 2U);
-  });
-}
-
 TEST_P(AnyStoreTest, FactsOfAnAttemptStay) {
   apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}, .attempts = {{{1, 1}, 1, "a"}}});
   const std::map<std::string, std::string> facts = {{"fabric.provider", "tcp"}};
