@@ -5,7 +5,7 @@
 namespace stripline::cli {
 
 void FeedbackGrammar::define(CLI::App& app, Action& result) {
-  CLI::App* feedback = app.add_subcommand("feedback", "What runs saw of the models that they used");
+  CLI::App* feedback = app.add_subcommand("feedback", "What runs report about the models that they used");
   feedback->require_subcommand(1);
   feedback->fallthrough();
   CLI::App* send =

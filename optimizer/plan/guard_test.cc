@@ -223,7 +223,7 @@ TEST(Guard, AMissIsAnsweredOnce) {
   site.run(guard, 60);
   EXPECT_EQ(site.checked(), 2);
   EXPECT_EQ(guard.in_use(), Method::tuned);
-  // If it is predicted anew, too.
+  // If it is predicted again, too.
   guard.restart(Guard::Of::site, Method::tuned, true);
   expect(guard, 1.05, 1.4);
   site.run(guard, 30);

@@ -438,7 +438,7 @@ Answer<http::Response> Api::all_events(const Call& call) {
     return invalid_field("after",
                          "it is needed: campaigns, each with the cursor of the last "
                          "event that is known, as in c1:17,c2:0; at most " +
-                             std::to_string(kMostFollowed));
+                             std::to_string(kMaxFollowed));
   }
   return opened(call, *followed, true);
 }

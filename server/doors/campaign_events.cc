@@ -40,7 +40,7 @@ std::optional<std::vector<Followed>> parse_followed(const std::string& text) {
     rest.remove_prefix(std::min(comma + 1, rest.size()));
     const size_t colon = std::min(one.find(':'), one.size());
     const auto campaign = parse_campaign_name("campaigns/" + std::string(one.substr(0, colon)));
-    if (!campaign || !seen.insert(*campaign).second || followed.size() == kMostFollowed) {
+    if (!campaign || !seen.insert(*campaign).second || followed.size() == kMaxFollowed) {
       return std::nullopt;
     }
     const auto cursor =

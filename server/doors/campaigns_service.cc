@@ -21,7 +21,7 @@
 namespace stripline::server {
 namespace {
 
-constexpr size_t kMostWatchers = 4096;
+constexpr size_t kMaxWatchers = 4096;
 constexpr size_t kWatchesOfPayer = 512;
 
 using Generated = v1::Campaigns;
@@ -44,10 +44,10 @@ class CampaignsService final : public CampaignsTable {
     const std::string payer = payer_of(*context, *caller);
     if (const auto refusal = door_.limits.refusal(payer)) return reject_watch(*refusal);
     door_.limits.charge(payer, kCallCost_s);
-    if (hub_.listeners() >= kMostWatchers) {
+    if (hub_.listeners() >= kMaxWatchers) {
       return reject_watch({ErrorCode::resource_exhausted,
                            "TOO_MANY_WATCHERS",
-                           std::to_string(kMostWatchers) +
+                           std::to_string(kMaxWatchers) +
                                " watch campaigns already; ask for the campaign's state instead",
                            {}});
     }

@@ -65,7 +65,7 @@ constexpr std::chrono::minutes kRenewalCheck{10};
 constexpr std::chrono::minutes kTidyUp{1};
 constexpr double kWarnEvery_s = 86400;
 // The number of lines about what ends, a day: `stripline nodes` lists all.
-constexpr size_t kMostWarnings = 20;
+constexpr size_t kMaxWarnings = 20;
 // How soon it is noticed that the store fails, or that a stream's reader has lost his rights.
 constexpr std::chrono::seconds kLook{1};
 
@@ -356,7 +356,7 @@ class Server::Impl {
     warned_unix_s_ = now_unix_s;
     size_t logged = 0;
     for (const ServerNotice& notice : notices_of(*ends, now_unix_s)) {
-      if (++logged > kMostWarnings) break;
+      if (++logged > kMaxWarnings) break;
       spdlog::warn("{}", notice.message);
     }
   }

@@ -112,9 +112,9 @@ struct Changes {
   std::vector<LabelRecord> unlabelled;        ///< Moves that are taken back.
   std::vector<NodeModelRecord> node_models;   ///< Each replaces that of before.
   /// A report that is stored already is not stored again; of each version the last
-  /// kMostFeedbackReports are kept.
+  /// kMaxFeedbackReports are kept.
   std::vector<FeedbackRecord> feedback;
-  /// Each replaces that of before; of those that have ended the last kMostOperations are kept.
+  /// Each replaces that of before; of those that have ended the last kMaxOperations are kept.
   std::vector<OperationRecord> operations;
   std::vector<TokenRecord> tokens;
   std::vector<NodeBound> node_bounds;
@@ -125,6 +125,6 @@ struct Changes {
 };
 
 /// Reports of runs that are kept of a version.
-inline constexpr size_t kMostFeedbackReports = 500;
+inline constexpr size_t kMaxFeedbackReports = 500;
 
 }  // namespace stripline::server

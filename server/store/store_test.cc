@@ -484,12 +484,11 @@ TEST_P(AnyStoreTest, ReportsOfRunsAreKeptOnceAndTheLastOnes) {
     EXPECT_TRUE(store_->feedback({"other", 0}, 0, 9)->empty());
   });
   Changes many;
-  for (size_t i = 0; i < kMostFeedbackReports; ++i) {
+  for (size_t i = 0; i < kMaxFeedbackReports; ++i) {
     many.feedback.push_back(report(1, std::to_string(i)));
   }
   apply(many);
-  EXPECT_EQ(store_->feedback({"tcp", 1}, 0, 2 * kMostFeedbackReports)->size(),
-            kMostFeedbackReports);
+  EXPECT_EQ(store_->feedback({"tcp", 1}, 0, 2 * kMaxFeedbackReports)->size(), kMaxFeedbackReports);
   EXPECT_EQ(store_->feedback({"tcp", 2}, 0, 9)->size(), 1U);
 }
 
@@ -722,7 +721,7 @@ TEST_P(AnyStoreTest, OperationsAreKept) {
   });
   // One that has not ended is not forgotten, however old.
   OperationRecord late = second;
-  late.number = kMostOperations + 5;
+  late.number = kMaxOperations + 5;
   apply({.operations = {late}});
   EXPECT_EQ(*store_->operations(0, 9), (std::vector{late, first}));
 }

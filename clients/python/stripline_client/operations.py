@@ -20,7 +20,7 @@ class Operations:
         return self._call("POST", "/campaigns/{campaign}/cancel", {"campaign": campaign}, {}, body)
 
     def cancel_operation(self, operation: str) -> "messages.Operation":
-        """It comes to nothing.
+        """It ends without a result.
 
         POST /operations/{operation}/cancel, for the role publisher.
         Answers Operation.
@@ -384,7 +384,7 @@ class Operations:
         page_size: Optional[int] = None,
         page_token: Optional[str] = None,
     ) -> "messages.ListFeedbackResponse":
-        """What runs saw of its versions, the newest first.
+        """What runs reported about its versions, the newest first.
 
         GET /models/{model}/feedback, for the role viewer.
         Answers ListFeedbackResponse.
@@ -524,7 +524,7 @@ class Operations:
         page_size: Optional[int] = None,
         page_token: Optional[str] = None,
     ) -> "messages.ListFeedbackResponse":
-        """What runs saw of this version, the newest first.
+        """What runs reported about this version, the newest first.
 
         GET /models/{model}/versions/{version}/feedback, for the role viewer.
         Answers ListFeedbackResponse.

@@ -22,7 +22,7 @@ constexpr double kSentinelBudgetS = 60;
 // A second reading tells an accident from a network that has changed.
 constexpr double kSecondLook = 0.1;
 // Lines that are not said again; what goes wrong for good is a handful.
-constexpr size_t kMostSaid = 100;
+constexpr size_t kMaxSaid = 100;
 
 CampaignSpec group_of(const std::optional<CampaignRecord>& fitted_to, const std::string& fabric) {
   CampaignSpec spec;
@@ -274,7 +274,7 @@ Result<std::optional<CampaignRecord>> Sentinels::fitted_to(const ModelVersionRec
 }
 
 void Sentinels::say_once(const std::string& text) {
-  if (said_.size() >= kMostSaid) said_.clear();
+  if (said_.size() >= kMaxSaid) said_.clear();
   if (said_.insert(text).second) spdlog::warn("{}", text);
 }
 
