@@ -6,6 +6,7 @@
 #   lines        lines of C++ without tests, by folder; the files with most of them
 #   server-top   files at server/'s top
 #   headers      the largest headers of server/, whose classes are to have one job each
+#   functions    functions of C++ without tests that have more than 100 lines, tables of rows included
 #   call [BRANCH]  files that BRANCH (default: the current commit) changes since it left main, for a branch that
 #                adds one call as a proof; BASE...BRANCH: since it left BASE; BASE..BRANCH: between the two commits.
 #                Documents and what programs write (clients, recorded answers) are not counted
@@ -62,6 +63,16 @@ print_headers() {
   large=$(git ls-files 'server/*.h' | grep -vE "$tests" | tr '\n' '\0' | xargs -0 wc -l | grep -v ' total$' | sort -nr)
   count "headers of server/ with more than 250 lines" "$(awk '$1 > 250' <<<"$large" | wc -l)" 0
   head -5 <<<"$large" | awk '{ printf "    %5d %s\n", $1, $2 }'
+}
+
+# In the form of clang-format: from the last line that begins in the first column to the brace that stands there.
+print_functions() {
+  local long
+  long=$(sources | tr '\n' '\0' | xargs -0 awk '
+    FNR == 1 { begin = 0 } /^(namespace|extern "C")/ { next } /^[A-Za-z]/ { begin = FNR }
+    /^}$/ && begin { if (FNR - begin >= 100) print FNR - begin + 1, FILENAME ":" begin; begin = 0 }' | sort -nr)
+  count "functions with more than 100 lines" "$(grep -c . <<<"$long" || true)" 6
+  awk 'NF { printf "    %5d %s\n", $1, $2 }' <<<"$long"
 }
 
 # changed BRANCH: the files that a branch changes since it left main, or that a range of commits does.
@@ -206,7 +217,7 @@ print_incremental() {
   rebuild "$folder" server/core/campaigns/campaigns.cc 30
 }
 
-names=(lines server-top headers node-budget exceptions language readmes heavy build)
+names=(lines server-top headers functions node-budget exceptions language readmes heavy build)
 [ $# -gt 0 ] || set -- "${names[@]}"
 while [ $# -gt 0 ]; do
   name=$1
@@ -218,7 +229,7 @@ while [ $# -gt 0 ]; do
       case " ${names[*]} call mechanism incremental " in *" ${1:-call} "*) ;; *) argument=$1 && shift ;; esac
       "print_$name" ${argument:+"$argument"}
       ;;
-    lines | headers | exceptions | language | readmes | heavy) "print_$name" ;;
+    lines | headers | functions | exceptions | language | readmes | heavy) "print_$name" ;;
     server-top) print_server_top ;;
     node-budget) print_node_budget ;;
     -h | --help) sed -n '2,/^set -/s/^# \{0,1\}//p' "$0" | grep -v '^shellcheck' ;;

@@ -32,6 +32,14 @@ prints 'lines without tests: all 256' lines
 prints "headers of server/ with more than 250 lines 1 at most 0: NOT MET" headers
 fails headers
 prints "files at server/'s top 2 at most 10: met" server-top
+prints 'functions with more than 100 lines 0 at most 6: met' functions
+for lines in 98 99; do # and the two of its braces
+  { echo 'int f() {' && seq -f '  a(%g);' "$lines" && echo '}'; } >"base/$lines.cc"
+done
+git add base
+prints 'functions with more than 100 lines 1 at most 6: met' functions
+prints ' 101 base/99.cc:1' functions
+git rm -q -f base/98.cc base/99.cc
 prints ' base/a.cc' node-budget
 prints 'headers that no README.md names 1 at most 0: NOT MET' readmes
 prints 'headers that include JSON 3 at most 40: met' heavy
