@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/enum_names.h"
+
 namespace stripline::campaign {
 namespace {
 
@@ -28,9 +30,7 @@ std::string_view to_string(WhenBusy policy) {
 
 std::optional<WhenBusy> when_busy_from_string(std::string_view name) {
   if (name.empty()) return WhenBusy::wait;
-  const auto found = std::ranges::find(kWhenBusy, name);
-  if (found == kWhenBusy.end()) return std::nullopt;
-  return static_cast<WhenBusy>(found - kWhenBusy.begin());
+  return enum_named<WhenBusy>(kWhenBusy, name);
 }
 
 std::span<const SpecField> spec_fields() {

@@ -1,9 +1,11 @@
 #include "server/core/models/sentinels.h"
 
 #include <algorithm>
+#include <array>
 
 #include <spdlog/spdlog.h>
 
+#include "base/enum_names.h"
 #include "base/network_name.h"
 #include "optimizer/experiment/catalogue.h"
 #include "optimizer/experiment/tuning.h"
@@ -53,10 +55,8 @@ v1::PromoteModelVersionRequest promotion(const VersionKey& key, std::string_view
 }  // namespace
 
 std::optional<StalePolicy> stale_policy_from_string(std::string_view name) {
-  if (name == "keep") return StalePolicy::keep;
-  if (name == "rollback") return StalePolicy::rollback;
-  if (name == "replace") return StalePolicy::replace;
-  return std::nullopt;
+  constexpr std::array<std::string_view, 3> kNames = {"keep", "rollback", "replace"};
+  return enum_named<StalePolicy>(kNames, name);
 }
 
 CampaignSpec sentinel_spec(const std::optional<CampaignRecord>& fitted_to,
