@@ -9,20 +9,18 @@ void define_login(CLI::App& app, Action& result) {
   const auto login =
       leaf_command<Login>(app, "login", "Show a token to a server from now on", result);
   CLI::Option* file =
-      login.command
-          ->add_option("--token-file", login->token_file,
-                       "File that holds the token (mode 0600), - for standard input (default: "
-                       "asked for)")
-          ->type_name("FILE");
+      add_value(*login.command, "--token-file", login->token_file,
+                "File that holds the token (mode 0600), - for standard input (default: "
+                "asked for)",
+                "FILE");
   CLI::Option* oidc = login.command->add_flag(
       "--oidc", login->oidc,
       "Sign in with any browser by the issuer of the server, which vouches for people");
   oidc->excludes(file);
-  login.command
-      ->add_option("--authority", login->authority_file,
-                   "With --oidc: certificate of the server's authority (tls/authority.pem of its "
-                   "data folder; default: as at the last login there)")
-      ->type_name("FILE")
+  add_value(*login.command, "--authority", login->authority_file,
+            "With --oidc: certificate of the server's authority (tls/authority.pem of its "
+            "data folder; default: as at the last login there)",
+            "FILE")
       ->needs(oidc);
   end_help(
       login.command,
@@ -50,30 +48,22 @@ void define_tokens(CLI::App& app, Action& result) {
   token->fallthrough();
   token->footer("Needs the role admin.\n");
   const auto create = leaf_command<TokenCreate>(*token, "create", "Make a token", result);
-  create.command
-      ->add_option("--role", create->role, "Role of the user; agent: the token enrols nodes")
-      ->type_name("ROLE")
+  add_value(*create.command, "--role", create->role,
+            "Role of the user; agent: the token enrols nodes", "ROLE")
       ->required()
       ->check(CLI::IsMember({"agent", "viewer", "operator", "publisher", "admin"}));
-  create.command
-      ->add_option("name", create->subject,
-                   "The user's name; with --role agent the only node it enrols, or a pattern of "
-                   "nodes such as 'gpu*' (default: any)")
-      ->type_name("NAME");
-  create.command
-      ->add_option("--count", create->count,
-                   "With --role agent: number of nodes that it enrols (default: 1)")
-      ->type_name("N")
+  add_value(*create.command, "name", create->subject,
+            "The user's name; with --role agent the only node it enrols, or a pattern of "
+            "nodes such as 'gpu*' (default: any)",
+            "NAME");
+  add_value(*create.command, "--count", create->count,
+            "With --role agent: number of nodes that it enrols (default: 1)", "N")
       ->transform(count());
-  create.command
-      ->add_option("--valid", create->valid_s,
-                   "Validity, e.g. 8h (default: 90 days; with --role agent a day)")
-      ->type_name("TIME")
+  add_value(*create.command, "--valid", create->valid_s,
+            "Validity, e.g. 8h (default: 90 days; with --role agent a day)", "TIME")
       ->transform(time_within({.least_s = 1, .most_s = 3650.0 * 86400}));
-  create.command
-      ->add_option("-o,--output", create->output,
-                   "New file for the token, readable by this user alone (default: printed)")
-      ->type_name("FILE");
+  add_value(*create.command, "-o,--output", create->output,
+            "New file for the token, readable by this user alone (default: printed)", "FILE");
   end_help(create.command,
            "Prints the token, or writes it to FILE with -o, which the server cannot tell again: it "
            "keeps a hash. Give a user's\n"
@@ -108,8 +98,7 @@ void define_access(CLI::App& app, Action& result) {
   define_tokens(app, result);
   const auto audit =
       leaf_command<AuditList>(app, "audit", "List who changed what, newest first", result);
-  audit.command->add_option("--limit", audit->limit, "Maximum number of entries to print")
-      ->type_name("N")
+  add_value(*audit.command, "--limit", audit->limit, "Maximum number of entries to print", "N")
       ->transform(count())
       ->capture_default_str();
   end_help(audit.command,

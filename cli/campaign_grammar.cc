@@ -57,7 +57,7 @@ class FieldOption {
  private:
   template <typename Value>
   CLI::Option* add(Value& value) {
-    return command_.add_option(field_.option, value, field_.help)->type_name(field_.value);
+    return add_value(command_, field_.option, value, field_.help, field_.value);
   }
   CLI::Option* add_word(const std::function<void(const std::string&)>& take) {
     return command_.add_option_function<std::string>(field_.option, take, field_.help)
@@ -74,10 +74,8 @@ class FieldOption {
 
 // What a campaign measures, for how long, and what becomes of it.
 void define_request(CLI::App& command, CampaignRun& run) {
-  command
-      .add_option("file", run.file,
-                  "TOML file with what options leave open; keys are their names without dashes")
-      ->type_name("FILE");
+  add_value(command, "file", run.file,
+            "TOML file with what options leave open; keys are their names without dashes", "FILE");
   for (const campaign::SpecField& field : campaign::spec_fields()) {
     std::visit(FieldOption(command, run, field), field.member);
   }
@@ -225,8 +223,7 @@ void CampaignGrammar::define_views(CLI::App& campaign, Action& result) {
 
   const auto list =
       leaf_command<CampaignList>(campaign, "list", "List campaigns, newest first", result);
-  list.command->add_option("--limit", list->limit, "Maximum number of entries to print")
-      ->type_name("N")
+  add_value(*list.command, "--limit", list->limit, "Maximum number of entries to print", "N")
       ->transform(count())
       ->capture_default_str();
   end_help(list.command,
@@ -245,20 +242,15 @@ void CampaignGrammar::define_views(CLI::App& campaign, Action& result) {
   const auto points =
       leaf_command<CampaignPoints>(campaign, "points", "List what a campaign measures", result);
   add_required(points.command, "campaign", points->name, "Name, e.g. c3", "NAME");
-  points.command->add_option("--experiment", points->experiment, "Only points of this one")
-      ->type_name("NAME");
-  points.command->add_option("--variant", points->variant, "Only points of this one")
-      ->type_name("NAME");
-  points.command
-      ->add_option("--param", points->params,
-                   "Only points with this value of a parameter; may be repeated")
-      ->type_name("NAME=VALUE")
+  add_value(*points.command, "--experiment", points->experiment, "Only points of this one", "NAME");
+  add_value(*points.command, "--variant", points->variant, "Only points of this one", "NAME");
+  add_value(*points.command, "--param", points->params,
+            "Only points with this value of a parameter; may be repeated", "NAME=VALUE")
       ->check([](const std::string& text) {
         return text.find('=') == std::string::npos ? "'" + text + "' is not NAME=VALUE"
                                                    : std::string();
       });
-  points.command->add_option("--limit", points->limit, "Maximum number of entries to print")
-      ->type_name("N")
+  add_value(*points.command, "--limit", points->limit, "Maximum number of entries to print", "N")
       ->transform(whole_number(1, 1'000'000))
       ->capture_default_str();
   end_help(points.command,
@@ -273,16 +265,13 @@ void CampaignGrammar::define_comparison(CLI::App& campaign, Action& result) {
       campaign, "compare", "Say where one was faster than another", result);
   add_required(compare.command, "baseline", compare->baseline, "Name, e.g. c3", "A");
   add_required(compare.command, "candidate", compare->candidate, "What is compared with it", "B");
-  compare.command
-      ->add_option("--margin", compare->margin,
-                   "Times are equivalent that surely differ by no more (default: 5%)")
-      ->type_name("SHARE")
+  add_value(*compare.command, "--margin", compare->margin,
+            "Times are equivalent that surely differ by no more (default: 5%)", "SHARE")
       ->transform(share());
-  compare.command
-      ->add_option("--false-discoveries", compare->false_discoveries,
-                   "Share of the points called FASTER or SLOWER that may be so by chance "
-                   "(default: 5%)")
-      ->type_name("SHARE")
+  add_value(*compare.command, "--false-discoveries", compare->false_discoveries,
+            "Share of the points called FASTER or SLOWER that may be so by chance "
+            "(default: 5%)",
+            "SHARE")
       ->transform(share());
   compare.command->add_flag("--all", compare->all, "List also the points that do not differ");
   end_help(compare.command,
@@ -331,8 +320,7 @@ void CampaignGrammar::define_changes(CLI::App& campaign, Action& result) {
   for (const campaign::SpecField& field : campaign::spec_fields()) {
     if (field.retry_help == nullptr) continue;
     double& budget = retry->budgets.*std::get<double campaign::Spec::*>(field.member);
-    retry.command->add_option(field.option, budget, field.retry_help)
-        ->type_name(field.value)
+    add_value(*retry.command, field.option, budget, field.retry_help, field.value)
         ->transform(time_within(kTimeLimits));
   }
   retry.command->add_flag("--detach", retry->detach, "Return once it is queued");
@@ -357,10 +345,8 @@ void CampaignGrammar::define_samples(CLI::App& campaign, Action& result) {
   const auto export_samples = leaf_command<CampaignExport>(
       campaign, "export", "Write every raw sample as JSON lines", result);
   add_required(export_samples.command, "campaign", export_samples->name, "Name, e.g. c3", "NAME");
-  export_samples.command
-      ->add_option("-o,--output", export_samples->output,
-                   "File to write, - for standard output (default)")
-      ->type_name("FILE");
+  add_value(*export_samples.command, "-o,--output", export_samples->output,
+            "File to write, - for standard output (default)", "FILE");
   end_help(export_samples.command,
            "One series per line: the point, the run, all values in the metric's unit, and\n"
            "whether it is an orphan (stored, but under an old fence, so never fitted). A file\n"
@@ -371,22 +357,17 @@ void CampaignGrammar::define_samples(CLI::App& campaign, Action& result) {
       campaign, "replay", "Measure recorded samples again, to compare strategies", result);
   add_required(replay.command, "file", replay->file,
                "What 'campaign export' wrote, plain or by zstd; - for standard input", "FILE");
-  replay.command->add_option("--strategy", replay->strategy, "Only this one (default: all)")
-      ->type_name("NAME")
+  add_value(*replay.command, "--strategy", replay->strategy, "Only this one (default: all)", "NAME")
       ->check(one_of({"race", "straddle", "halving", "random", "grid"}));
-  replay.command
-      ->add_option("--share", replay->share,
-                   "Share of the recording's seconds of measuring that all but grid may take")
-      ->type_name("SHARE")
+  add_value(*replay.command, "--share", replay->share,
+            "Share of the recording's seconds of measuring that all but grid may take", "SHARE")
       ->transform(share())
       ->default_str("15%");
-  replay.command
-      ->add_option("--prior", replay->prior,
-                   "A recording of another machine: a race begins with what was nearly the fastest "
-                   "there")
-      ->type_name("FILE");
-  replay.command->add_option("--seed", replay->seed, "Random seed")
-      ->type_name("N")
+  add_value(*replay.command, "--prior", replay->prior,
+            "A recording of another machine: a race begins with what was nearly the fastest "
+            "there",
+            "FILE");
+  add_value(*replay.command, "--seed", replay->seed, "Random seed", "N")
       ->transform(whole_number_from<uint64_t>(0));
   replay.command->footer(
       "Needs no server. Which alternatives (algorithms of collective operations, methods and\n"
@@ -410,10 +391,10 @@ void CampaignGrammar::define_offline(CLI::App& campaign, Action& result) {
   plan->add_option("-o,--output", export_plan_.output, "File to write, - for standard output")
       ->required()
       ->type_name("FILE");
-  plan->add_option("--description", export_plan_.description,
-                   "What 'stripline-worker --describe' prints on a node that will measure, where "
-                   "no such node is connected")
-      ->type_name("FILE");
+  add_value(*plan, "--description", export_plan_.description,
+            "What 'stripline-worker --describe' prints on a node that will measure, where "
+            "no such node is connected",
+            "FILE");
   end_help(
       plan,
       "For nodes that reach no server, under sbatch, say: the plan is measured there, and\n"

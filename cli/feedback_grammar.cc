@@ -22,8 +22,7 @@ void define_feedback(CLI::App& app, Action& result) {
   add_required(list.command, "model", list->name,
                "Name, of all versions, or with one: tcp, tcp@2, tcp@stable",
                "NAME[@VERSION|@LABEL]");
-  list.command->add_option("--limit", list->limit, "Number of most recent reports to print")
-      ->type_name("N")
+  add_value(*list.command, "--limit", list->limit, "Number of most recent reports to print", "N")
       ->transform(count())
       ->capture_default_str();
   end_help(list.command,

@@ -11,8 +11,7 @@ void take_name(CLI::App& command, std::string& name) {
 }
 
 void take_reason(CLI::App& command, std::string& reason) {
-  command.add_option("--reason", reason, "Why, for those who look at 'stripline nodes'")
-      ->type_name("TEXT");
+  add_value(command, "--reason", reason, "Why, for those who look at 'stripline nodes'", "TEXT");
 }
 
 void define_holds(CLI::App& node, Action& result) {
@@ -31,11 +30,10 @@ void define_holds(CLI::App& node, Action& result) {
       leaf_command<NodeDrain>(node, "drain", "Cordon it and wait until it is idle", result);
   take_name(*drain.command, drain->name);
   take_reason(*drain.command, drain->reason);
-  drain.command
-      ->add_option("--time-limit", drain->time_limit_s,
-                   "What it measures then is measured again elsewhere (default: it goes on to its "
-                   "end)")
-      ->type_name("TIME")
+  add_value(*drain.command, "--time-limit", drain->time_limit_s,
+            "What it measures then is measured again elsewhere (default: it goes on to its "
+            "end)",
+            "TIME")
       ->transform(time_within({.least_s = 0, .most_s = 30.0 * 86400}));
   drain.command->add_flag("--detach", drain->detach, "Do not wait");
   end_help(drain.command,

@@ -11,10 +11,8 @@ void define_operations(CLI::App& app, CLI::App& model, Action& result) {
       ->required()
       ->type_name("NAME")
       ->allow_extra_args(false);
-  fit.command
-      ->add_option("--without", fit->without,
-                   "A run that is left out, e.g. c3/2 for run 2 of c3; may be repeated")
-      ->type_name("RUN")
+  add_value(*fit.command, "--without", fit->without,
+            "A run that is left out, e.g. c3/2 for run 2 of c3; may be repeated", "RUN")
       ->allow_extra_args(false);
   fit.command->add_flag("--detach", fit->detach, "Return once it is stored");
   end_help(
@@ -34,8 +32,7 @@ void define_operations(CLI::App& app, CLI::App& model, Action& result) {
   operation->fallthrough();
   const auto list =
       leaf_command<OperationList>(*operation, "list", "List operations, newest first", result);
-  list.command->add_option("--limit", list->limit, "Maximum number of entries to print")
-      ->type_name("N")
+  add_value(*list.command, "--limit", list->limit, "Maximum number of entries to print", "N")
       ->transform(count())
       ->capture_default_str();
   end_help(list.command,

@@ -99,14 +99,14 @@ class Grammar {
         "  4 cannot be reached       9 conflict: the state forbids it\n");
     app_.require_subcommand(1);
     add_version(app_);
-    app_.add_option("--server", command_.global.server,
-                    "Address of the server; with commas, of those that take over from it, too")
-        ->type_name("HOST:PORT")
+    add_value(app_, "--server", command_.global.server,
+              "Address of the server; with commas, of those that take over from it, too",
+              "HOST:PORT")
         ->envname("STRIPLINE_SERVER")
         ->capture_default_str();
-    app_.add_option("--timeout", command_.global.timeout_s,
-                    "Give up when the server has not answered for this time (e.g. 30, 500ms, 2min)")
-        ->type_name("TIME")
+    add_value(app_, "--timeout", command_.global.timeout_s,
+              "Give up when the server has not answered for this time (e.g. 30, 500ms, 2min)",
+              "TIME")
         ->transform(time_within(kTimeLimits))
         ->capture_default_str();
     app_.add_flag("--json", command_.global.json,
@@ -164,8 +164,8 @@ class Grammar {
 
     const auto list = leaf_command<ModelList>(*model, "list", "List models, or the versions of one",
                                               command_.action);
-    list.command->add_option("model", list->model, "List the versions of this model, newest first")
-        ->type_name("NAME");
+    add_value(*list.command, "model", list->model, "List the versions of this model, newest first",
+              "NAME");
     end_help(list.command,
              "Without NAME each model with its fabric and latest version; with NAME its\n"
              "versions with their states, labels, campaigns, and what was found of them.\n\n"
@@ -185,10 +185,8 @@ class Grammar {
     add_required(fetch.command, "model", fetch->name,
                  "Name, with a version or a label or without: tcp, tcp@2, tcp@stable",
                  "NAME[@VERSION|@LABEL]");
-    fetch.command
-        ->add_option("-o,--output", fetch->output,
-                     "File to write, - for standard output (default: NAME.stripline.json)")
-        ->type_name("FILE");
+    add_value(*fetch.command, "-o,--output", fetch->output,
+              "File to write, - for standard output (default: NAME.stripline.json)", "FILE");
     fetch.command->add_flag("--accept-failed", fetch->accept_failed,
                             "Take one that failed its validation, too");
     end_help(

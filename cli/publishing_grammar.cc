@@ -13,14 +13,11 @@ void define_labels(CLI::App& model, Action& result) {
       ->required()
       ->type_name("LABEL")
       ->check(one_of({"stable", "canary"}));
-  promote.command
-      ->add_option("--node", promote->nodes,
-                   "Which tries a canary; may be repeated (default: one in ten)")
-      ->type_name("NAME");
-  promote.command
-      ->add_option("--unjudged", promote->unjudged,
-                   "Why a version that nothing has judged gets the label; the audit trail has it")
-      ->type_name("REASON");
+  add_value(*promote.command, "--node", promote->nodes,
+            "Which tries a canary; may be repeated (default: one in ten)", "NAME");
+  add_value(*promote.command, "--unjudged", promote->unjudged,
+            "Why a version that nothing has judged gets the label; the audit trail has it",
+            "REASON");
   end_help(
       promote.command,
       "'model fetch NAME@stable' gets what the label names. A version passes if it is\n"
@@ -40,8 +37,7 @@ void define_labels(CLI::App& model, Action& result) {
   const auto rollback = leaf_command<ModelRollback>(
       model, "rollback", "Let a label name the version of before again", result);
   add_required(rollback.command, "model", rollback->name, "Name of the model: tcp", "NAME");
-  rollback.command->add_option("--label", rollback->label, "stable or canary")
-      ->type_name("LABEL")
+  add_value(*rollback.command, "--label", rollback->label, "stable or canary", "LABEL")
       ->check(one_of({"stable", "canary"}))
       ->capture_default_str();
   end_help(rollback.command,
@@ -57,10 +53,8 @@ void define_publishing(CLI::App& app, CLI::App& model, Action& result) {
       model, "validate", "Judge a version by campaigns that it was not fitted to", result);
   add_required(validate.command, "model", validate->name,
                "Name, with a version or a label: tcp@2, tcp@canary", "NAME[@VERSION|@LABEL]");
-  validate.command
-      ->add_option("--campaign", validate->campaigns,
-                   "Whose points judge it; may be repeated (default: show what is known)")
-      ->type_name("NAME");
+  add_value(*validate.command, "--campaign", validate->campaigns,
+            "Whose points judge it; may be repeated (default: show what is known)", "NAME");
   end_help(validate.command,
            "For blocking gets and puts the times that it predicts are compared with what was\n"
            "measured (error); for transfers of many regions and collective operations the time of\n"
@@ -80,10 +74,8 @@ void define_publishing(CLI::App& app, CLI::App& model, Action& result) {
       model, "check", "See whether the network is still as a version says", result);
   add_required(check.command, "model", check->name,
                "Name, with a version or a label: tcp@2, tcp@stable", "NAME[@VERSION|@LABEL]");
-  check.command
-      ->add_option("--campaign", check->campaign,
-                   "Compare what this one measured (default: measure now)")
-      ->type_name("NAME");
+  add_value(*check.command, "--campaign", check->campaign,
+            "Compare what this one measured (default: measure now)", "NAME");
   check.command->add_flag("--rollback", check->rollback,
                           "If the version is stale and stable, the label goes back, or ends");
   end_help(
@@ -103,8 +95,7 @@ void define_publishing(CLI::App& app, CLI::App& model, Action& result) {
   rollout->fallthrough();
   const auto status = leaf_command<RolloutStatus>(
       *rollout, "status", "What nodes are to have, and have answered", result);
-  status.command->add_option("model", status->model, "Only versions of this model")
-      ->type_name("NAME");
+  add_value(*status.command, "model", status->model, "Only versions of this model", "NAME");
   end_help(status.command,
            "A line for each node and network: the version, the label by which the node is to\n"
            "have it, and APPLIED, REJECTED with the reason, or PENDING. With --json the nodes\n"
@@ -114,9 +105,8 @@ void define_publishing(CLI::App& app, CLI::App& model, Action& result) {
   const auto publish =
       leaf_command<ModelImport>(model, "import", "Publish a model file as a new version", result);
   add_required(publish.command, "file", publish->file, "The model file", "FILE");
-  publish.command
-      ->add_option("--model", publish->model, "The model to publish (default: as the file says)")
-      ->type_name("NAME");
+  add_value(*publish.command, "--model", publish->model,
+            "The model to publish (default: as the file says)", "NAME");
   end_help(publish.command,
            "Nothing has validated the new version: 'model validate' does.\n\n"
            "Exit codes: 0, 2 no such file, 3 malformed file, 4 no server, 6 no answer in time,\n"
@@ -127,8 +117,8 @@ void define_publishing(CLI::App& app, CLI::App& model, Action& result) {
       ModelWithdraw{"", "withdrawn on request"});
   add_required(withdraw.command, "model", withdraw->name, "Name and version: tcp@2",
                "NAME@VERSION");
-  withdraw.command->add_option("--reason", withdraw->reason, "Why, for those who have it already")
-      ->type_name("TEXT")
+  add_value(*withdraw.command, "--reason", withdraw->reason, "Why, for those who have it already",
+            "TEXT")
       ->capture_default_str();
   end_help(withdraw.command,
            "'model fetch NAME' then takes the newest version that is not withdrawn. The version\n"

@@ -30,18 +30,16 @@ void define_reports(CLI::App& app, CLI::App& model, Action& result) {
       leaf_command<ModelPlot>(model, "plot", "Draw what transfers take by size", result);
   add_required(plot.command, "model", plot->source, "A model file, or a name: tcp, tcp@2",
                "FILE|NAME");
-  plot.command
-      ->add_option("-o,--output", plot->output, "File to write, - for standard output (default)")
-      ->type_name("FILE");
-  plot.command
-      ->add_option("--quantity", plot->quantity,
-                   "blocking: one operation, waited for; stream: one of a long stream; issue: the "
-                   "processor's time to issue one")
-      ->type_name("NAME")
+  add_value(*plot.command, "-o,--output", plot->output,
+            "File to write, - for standard output (default)", "FILE");
+  add_value(*plot.command, "--quantity", plot->quantity,
+            "blocking: one operation, waited for; stream: one of a long stream; issue: the "
+            "processor's time to issue one",
+            "NAME")
       ->check(one_of(reports::quantity_names()))
       ->capture_default_str();
-  plot.command->add_option("--path", plot->path, "Only this path of the model (default: all)")
-      ->type_name("NAME");
+  add_value(*plot.command, "--path", plot->path, "Only this path of the model (default: all)",
+            "NAME");
   end_help(plot.command,
            "SVG: curves of each operation with the bands of its parameters' "
            "intervals, both axes\n"
@@ -56,8 +54,8 @@ void define_reports(CLI::App& app, CLI::App& model, Action& result) {
       app, "report", "Write pages about a model or a campaign as one file", result);
   add_required(report.command, "what", report->source,
                "A model file, a model's name (tcp, tcp@2) or a campaign's (c3)", "FILE|NAME");
-  report.command->add_option("-o,--output", report->output, "File to write, - for standard output")
-      ->type_name("FILE")
+  add_value(*report.command, "-o,--output", report->output, "File to write, - for standard output",
+            "FILE")
       ->capture_default_str();
   end_help(report.command,
            "The pages of the dashboard with all that they show in one HTML file, for clusters\n"
