@@ -286,7 +286,8 @@ void CampaignGrammar::define_comparison(CLI::App& campaign, Action& result) {
 }
 
 void CampaignGrammar::define_changes(CLI::App& campaign, Action& result) {
-  constexpr const char* kRole = "Needs the role operator.\n\n";
+  constexpr const char* kRole =
+      "Needs the role operator, or\npublisher for the campaign of another user.\n\n";
   const auto cancel =
       leaf_command<CampaignCancel>(campaign, "cancel", "Stop a campaign; its samples stay", result);
   take_name(*cancel.command, cancel->name);

@@ -189,13 +189,14 @@ struct FakeModels final : v1::Models::Service {
       return problem(grpc::StatusCode::NOT_FOUND, "MODEL_NOT_FOUND", "no " + request->name());
     }
     const std::lock_guard lock(mutex);
+    const bool sends = request->if_none_match() != sha256 && !withholds;
     v1::ModelChunk chunk;
     chunk.mutable_version()->set_name("models/example/versions/1");
     chunk.mutable_version()->set_sha256(sha256);
-    if (request->if_none_match() != sha256) chunk.set_data(data.substr(0, 100));
+    if (sends) chunk.set_data(data.substr(0, 100));
     writer->Write(chunk);
     chunk.Clear();
-    if (request->if_none_match() != sha256) {
+    if (sends) {
       chunk.set_data(data.substr(100));
       writer->Write(chunk);
     }
@@ -223,6 +224,7 @@ struct FakeModels final : v1::Models::Service {
   std::mutex mutex;  // handlers run on threads of gRPC
   std::string data;
   std::string sha256;
+  std::atomic<bool> withholds = false;  // it names a hash, and sends nothing of that
   std::string unreadable;
 };
 
@@ -727,6 +729,20 @@ TEST_F(CommandsTest, FetchRefusesDamageAndKeepsWhatIsThere) {
   std::ofstream(precious) << "{\"title\": 1}";
   EXPECT_EQ(run(ModelFetch{"models/example", precious.string()}), kExitConflict);
   EXPECT_EQ(read(precious), "{\"title\": 1}");
+}
+
+TEST_F(CommandsTest, AModelThatIsAnnouncedAndNotSentIsNotWritten) {
+  const std::filesystem::path file = folder_ / "m.stripline.json";
+  models_.withholds = true;
+  EXPECT_EQ(run(ModelFetch{"models/example", file.string()}), kExitBadInput);
+  EXPECT_TRUE(complained("with the hash " + models_.sha256 + " and sent nothing of it")) << err_;
+  EXPECT_FALSE(std::filesystem::exists(file));
+  // Nothing is sent to who has it already, either.
+  models_.withholds = false;
+  ASSERT_EQ(run(ModelFetch{"models/example", file.string()}), kExitOk);
+  models_.withholds = true;
+  EXPECT_EQ(run(ModelFetch{"models/example", file.string()}), kExitOk) << err_;
+  EXPECT_TRUE(printed("is current")) << out_;
 }
 
 TEST_F(CommandsTest, ShowAndExplainTakeFilesAndNames) {

@@ -15,7 +15,7 @@ void define_nodes(CLI::App& app, Action& result);
 void define_feedback(CLI::App& app, Action& result);
 /// `model fit` and `operation ...`.
 void define_operations(CLI::App& app, CLI::App& model, Action& result);
-/// Which versions of a model are to be used: in `model`, and `rollout status`.
+/// Commands in `model` that say which versions are to be used, and `rollout status`.
 void define_publishing(CLI::App& app, CLI::App& model, Action& result);
 /// Models and campaigns as pictures, pages and side by side: `model diff`, `model plot`, `report`.
 void define_reports(CLI::App& app, CLI::App& model, Action& result);

@@ -41,9 +41,12 @@ RpcError rpc_error_from(int code, const std::string& message, const std::string&
     result.metadata = {info.metadata().begin(), info.metadata().end()};
   } else if (code == grpc::StatusCode::ABORTED) {
     // The server does not know yet by which key the issuer of a token has signed it.
-    result = {Error(ErrorCode::failed_precondition, message),
-              "UNAUTHENTICATED",
-              {{"retry_after_s", kUsualWait_s}}};
+    result.reason = "UNAUTHENTICATED";
+    result.metadata = {{"retry_after_s", kUsualWait_s}};
+  }
+  // Whichever code says it.
+  if (result.reason == "UNAUTHENTICATED") {
+    result.error = Error(ErrorCode::failed_precondition, message);
   }
   return result;
 }

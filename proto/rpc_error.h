@@ -21,8 +21,9 @@ struct RpcError {
 
 /// Reads a status that is not OK. Codes that base/result.h lacks map to the nearest: UNKNOWN to
 /// internal, OUT_OF_RANGE to invalid_argument, UNAUTHENTICATED and PERMISSION_DENIED to
-/// failed_precondition. ABORTED without details is what a server answers whose keys of an issuer
-/// may be too old to judge a token by: failed_precondition, UNAUTHENTICATED, with "retry_after_s".
+/// failed_precondition. ABORTED without details, or with the reason UNAUTHENTICATED, is what a
+/// server answers whose keys of an issuer may be too old to judge a token by: failed_precondition,
+/// UNAUTHENTICATED, with "retry_after_s".
 /// Details that cannot be parsed are ignored.
 RpcError rpc_error_from(const grpc::Status& status);
 

@@ -103,6 +103,7 @@ case ${1:-} in
       [agent_messages_fuzz]=optimizer/experiment/fuzz_seeds
       [switches_of_host_fuzz]=runtime/fabric/fuzz_seeds
       [offline_results_fuzz]=optimizer/campaign/fuzz_seeds
+      [api_fuzz]=server/doors/fuzz_seeds
       [http_door_fuzz]=server/doors/http/fuzz_seeds
       [jwt_fuzz]=server/security/oidc/fuzz_seeds
       [target_files_fuzz]=optimizer/targets/fuzz_seeds

@@ -70,6 +70,27 @@ for run, program in enumerate(["transpose", "transpose", "halo"]):
     json.dump(report, open(f"{folder}/run-{run}.json", "w"))
 END
 for run in 0 1 2; do "$bin/stripline" feedback send "$folder/run-$run.json"; done
+# Settings of another runtime, as 'stripline export pack' would have written them after tuning.
+python3 - "$folder" <<'END'
+import hashlib, json, sys
+rules = "# Written by Stripline\nbcast: 64 to 4096 bytes: binomial\n"
+cells, checks = [], []
+for collective in ("bcast", "allreduce", "alltoall"):
+    for bytes, ratio in ((8, 1), (64, 0.6), (512, 0.7), (4096, 0.8), (32768, 1)):
+        departs = collective == "bcast" and ratio < 1
+        cells.append({"collective": collective, "ranks": 4, "ranks_per_node": 4, "bytes": bytes, "chosen": "binomial" if departs else "default",
+                      "outcome": "faster" if departs else "no alternative is faster", "ratio": ratio, "ratio_low": 0.95 * ratio, "ratio_high": 1.05 * ratio})
+        if departs:
+            checks.append({"operation": collective, "ranks": 4, "bytes": bytes, "type": "double", "in_place": False, "stage": "fitted",
+                           "verdict": "NON_INFERIOR", "ratio": ratio, "lower": 0.95 * ratio, "upper": 1.05 * ratio, "pairs": 20})
+record = {"target": "openmpi", "version": "4.1.4", "path": "shm", "host": "node-a", "kernel": "6.1.0", "user": "tuner", "time": "2026-11-01T00:00:00Z",
+          "ranks": [4], "processors": 4, "margin": 0.02, "validated": True, "cells": cells, "checks": checks, "proof": {"factor": 3.5, "collective": "bcast", "ranks": 4, "candidate": "chain"},
+          "knobs": [{"name": "btl_vader_eager_limit", "value": "8192", "outcome": "not faster", "ratio": 1.01, "ratio_low": 0.99, "ratio_high": 1.03, "failure": ""}],
+          "settings": {"coll_tuned_use_dynamic_rules": "1"}, "rejected": [{"collective": "alltoall", "ranks": 4, "bytes": 8, "candidate": "two_proc", "reason": "needs two ranks"}],
+          "stages": [{"stage": "fitted", "passed": True, "verdict": "3 comparisons, none slower"}], "files": {"rules.conf": hashlib.sha256(rules.encode()).hexdigest()}}
+json.dump({"format": "stripline export 1", "files": {"rules.conf": rules}, "record": record}, open(sys.argv[1] + "/settings.json", "w"))
+END
+"$bin/stripline" model import "$folder/settings.json"
 campaign=$("$bin/stripline" campaign run --fabric emulated:opteron-vapi --effort full --runs 90 --time-budget 30min --detach --json |
   python3 -c 'import json, sys; print(json.load(sys.stdin)["name"].split("/")[1])')
 in_order=0

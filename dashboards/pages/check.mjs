@@ -1,15 +1,16 @@
 // Drives every page of a real server in Chromium, in both themes: nothing may be reported on the
-// console, axe may find nothing serious, and the controls do what they say. Pictures go to a folder.
+// console, axe may find nothing, and the controls do what they say. Pictures go to a folder.
 //
 //   node check.mjs URL TOKEN_FILE PICTURES MODEL CAMPAIGN REPORT STALE
 //
 // MODEL has two versions, the first stable, of which runs of two programs have reported, the second a canary
 // that a node has rejected; c1 and c2 have measured the same network, c3 and c5 one before and after it has changed;
 // CAMPAIGN is in progress, and is paused, drained, retried, cancelled and deleted at the end; REPORT is a file of a model;
-// STALE is a version (NAME@N) that sentinels have found to be off twice.
+// STALE is a version (NAME@N) that sentinels have found to be off twice; the model openmpi holds settings of that runtime.
 //
 // A step that fails is reported with the others, and a picture of what was there then is taken: failed-STEP.png.
 import { mkdirSync, readFileSync } from "node:fs";
+import { createServer, request as pass } from "node:http";
 import { join } from "node:path";
 import assert from "node:assert/strict";
 import AxeBuilder from "@axe-core/playwright";
@@ -60,14 +61,15 @@ async function takeDrawn(page, select, picture) {
   throw new Error(`${select}: nothing of any verdict is drawn`);
 }
 
-async function look(page, name, theme) {
-  await page.waitForFunction(() => !document.querySelector(".state.loading"), null, { timeout: 30_000 });
-  await page.waitForTimeout(300);
+async function judge(page, name, theme) {
   const { violations } = await new AxeBuilder({ page }).analyze();
-  for (const one of violations.filter((each) => ["serious", "critical"].includes(each.impact))) {
-    problems.push(`axe, ${name}, ${theme}: ${one.id}: ${one.help}: ${one.nodes.slice(0, 3).map((node) => node.target.join(" ")).join("; ")}`);
+  for (const one of violations) {
+    problems.push(`axe, ${name}, ${theme}: ${one.id} (${one.impact}): ${one.help}: ${one.nodes.slice(0, 3).map((node) => node.target.join(" ")).join("; ")}`);
   }
-  await page.screenshot({ path: join(pictures, `${name}-${theme}.png`) });
+}
+
+// On a telephone nothing is wider than the screen.
+async function narrow(page, name, theme) {
   const wide = page.viewportSize();
   await page.setViewportSize({ width: kNarrow, height: 780 });
   await page.waitForTimeout(200);
@@ -75,6 +77,14 @@ async function look(page, name, theme) {
   if (needed > kNarrow) problems.push(`${name}, ${theme}: ${needed} px wide on a screen of ${kNarrow}`);
   await page.screenshot({ path: join(pictures, `${name}-${theme}-${kNarrow}.png`) });
   await page.setViewportSize(wide);
+}
+
+async function look(page, name, theme) {
+  await page.waitForFunction(() => !document.querySelector(".state.loading"), null, { timeout: 30_000 });
+  await page.waitForTimeout(300);
+  await judge(page, name, theme);
+  await page.screenshot({ path: join(pictures, `${name}-${theme}.png`) });
+  await narrow(page, name, theme);
 }
 
 async function go(page, hash) {
@@ -95,7 +105,7 @@ async function everyPage(page, theme) {
   await page.waitForSelector(".cards, .state.empty");
   await page.waitForFunction(() => ![...document.querySelectorAll(".card .quiet")].some((one) => one.textContent === "…"), null, { timeout: 30_000 });
   await look(page, "overview", theme);
-  for (const [hash, name] of [["#/fleet", "fleet"], ["#/campaigns", "campaigns"], [`#/campaigns/${campaign}`, "campaign"], ["#/models", "models"], [`#/models/${model}`, "model"],
+  for (const [hash, name] of [["#/fleet", "fleet"], ["#/campaigns", "campaigns"], [`#/campaigns/${campaign}`, "campaign"], ["#/models", "models"], [`#/models/${model}`, "model"], ["#/models/openmpi", "settings"],
     [`#/explain/${model}@1/loop?bytes=4MiB&compute=200us`, "explain"], [`#/compare/${model}@1/${model}@2`, "compare"],
     ["#/compare/campaigns/c3/c5", "compare-campaigns"], ["#/compare/campaigns/c1/c2/c3", "compare-many"], [estimated, "estimate"],
     ["#/campaigns/c1?point=0", "point"], ["#/access", "access"], ["#/audit", "audit"],
@@ -242,6 +252,78 @@ async function tabs(page) {
   for (const tab of all) await tab.close();
 }
 
+// What the server says of itself stands above every page until it is over.
+async function banner(page) {
+  const day = 86400_000;
+  await page.route("**/api/v1/status", (route) => route.fulfill({ json: {
+    storage_failure: "the disk is full", storage_failing_since: new Date(Date.now() - 60_000).toISOString(),
+    notices: Array.from({ length: 5 }, (_, i) => ({ kind: "NODE_CERTIFICATE", subject: `nodes/n${i}`, message: `the certificate of nodes/n${i} ends in ${i + 1} days`, time: new Date(Date.now() + (i + 1) * day).toISOString() })),
+  } }));
+  await page.goto("about:blank");
+  await go(page, "#/campaigns");
+  await page.waitForSelector('.state.bad[role=alert]:has-text("unable to store anything since")');
+  await page.waitForSelector('.state.stale:has-text("The certificate of nodes/n0 ends in 1 days.")');
+  await page.waitForSelector('.state.stale:has-text("2 more tokens or certificates end soon")');
+  await look(page, "banner", "light");
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  await page.waitForSelector(".state.bad[role=alert]", { state: "detached", timeout: 20_000 });
+}
+
+// What a page has shown stays where it is while the rest of it comes.
+async function still(page) {
+  const tab = await page.context().newPage();
+  await tab.addInitScript(() => {
+    window.shifted = 0;
+    new PerformanceObserver((list) => {
+      for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifted += one.value;
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+  await tab.goto(`${url}#/models/${model}?token=${token}`);
+  await tab.waitForSelector("#loop svg.picture", { timeout: 30_000 });
+  await tab.waitForFunction(() => !document.querySelector(".state.loading"), null, { timeout: 30_000 });
+  await tab.waitForTimeout(1000);
+  const shifted = await tab.evaluate(() => window.shifted);
+  // What browsers call good.
+  if (!(shifted < 0.1)) problems.push(`the page of a model jumps while it is loaded: its layout shifts by ${shifted.toFixed(3)}`);
+  await tab.close();
+}
+
+// A proxy has the pages below a path of its own, and passes Host on as the browser sends it.
+async function behindProxy(page) {
+  const below = "/tools/stripline";
+  const { hostname, port } = new URL(url);
+  const proxy = createServer((asked, answer) => {
+    if (!asked.url.startsWith(`${below}/`)) {
+      if (asked.url !== "/favicon.ico") problems.push(`behind a proxy, ${asked.url} is asked for, which is not below ${below}`);
+      answer.writeHead(404).end();
+      return;
+    }
+    const passed = pass({ hostname, port, path: asked.url.slice(below.length), method: asked.method, headers: asked.headers }, (answered) => {
+      answer.writeHead(answered.statusCode, answered.headers);
+      answered.pipe(answer);
+    });
+    passed.on("error", () => answer.destroy());
+    answer.on("close", () => passed.destroy());
+    asked.pipe(passed);
+  });
+  await new Promise((listens) => proxy.listen(0, "127.0.0.1", listens));
+  const tab = await page.context().newPage();
+  try {
+    const base = `http://127.0.0.1:${proxy.address().port}${below}/`;
+    await tab.goto(`${base}#/?token=${token}`);
+    await tab.waitForSelector(".cards, .state.empty");
+    await tab.goto(`${base}#/campaigns/${campaign}`);
+    await tab.waitForSelector("#points");
+    await tab.waitForSelector("h1 .live", { timeout: 15_000 });  // by the event stream
+    await tab.goto(`${base}${estimated}`);
+    await tab.waitForSelector("#budgets svg.picture");  // by a POST
+  } finally {
+    await tab.close();
+    proxy.closeAllConnections();
+    proxy.close();
+  }
+}
+
 // Every decision that may be asked, by its example; a form that says what is wrong; a link that restores.
 async function ask(page) {
   await go(page, "#/explain");
@@ -252,6 +334,7 @@ async function ask(page) {
     await page.selectOption(".filters select >> nth=2", command);
     await page.waitForFunction((name) => document.querySelector(".copied pre")?.textContent.startsWith(`stripline explain ${name} `), command);
     await page.waitForSelector(".decision");
+    await look(page, `explain-${command}`, "light");
   }
   await page.selectOption(".filters select >> nth=2", "loop");
   await page.fill("#option-bytes", "much");
@@ -410,9 +493,10 @@ async function states(page) {
       await page.goto("about:blank");
       await page.goto(`${url}#/${place}`);
       await page.waitForSelector(shown[state], { timeout: 5000 }).catch(() => problems.push(`#/${place} does not tell that it is ${state}`));
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      for (const one of violations.filter((each) => ["serious", "critical"].includes(each.impact))) problems.push(`axe, #/${place}, ${state}: ${one.id}`);
-      await page.screenshot({ path: join(pictures, `${state}-${place.replace("/", "-") || "overview"}.png`) });
+      const name = `${state}-${place.replace("/", "-") || "overview"}`;
+      await judge(page, name, "light");
+      await page.screenshot({ path: join(pictures, `${name}.png`) });
+      await narrow(page, name, "light");
       await page.unrouteAll({ behavior: "ignoreErrors" });
     }
   }
@@ -576,8 +660,11 @@ async function many(page) {
       return last - start;
     }, value))} ms`;
   }
-  await page.route("**/compare?*", (route) => answer(route, ({ points }) => ({
-    points: Array.from({ length: 100_000 }, (_, i) => ({ ...points[i % points.length], params: { bytes: String(8 * (1 + i % 250)), window: String(1 + Math.floor(i / 1000)) } })), differences: [] })));
+  const rows = (column) => all.map((i) => column[i % column.length]);
+  await page.route("**/compare/columns?*", (route) => answer(route, ({ params, differences, ...columns }) => ({
+    ...Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, Array.isArray(column) ? rows(column) : { values: column.values, of: rows(column.of) }])),
+    params: { bytes: { values: Array.from({ length: 250 }, (_, i) => 8 * (1 + i)), of: all.map((i) => i % 250) }, window: { values: Array.from({ length: 100 }, (_, i) => 1 + i), of: all.map((i) => Math.floor(i / 1000)) } },
+    differences: [] })));
   await timed("two campaigns of 100,000 points", async () => { await page.goto(`${url}${compared}`); await page.waitForSelector("#points"); });
   times["another verdict of them"] = `${Math.round(await page.evaluate(async () => {
     const select = [...document.querySelectorAll(".filters select")].at(-1);
@@ -595,7 +682,7 @@ for (const theme of ["light", "dark"]) {
   const page = await open(theme);
   await step(page, async function pages() { await everyPage(page, theme); });
   if (theme === "light") {
-    for (const act of [drive, compare, estimate, begin, access, tabs, ask, watch, gains, hold, publish, exported, roles, states]) await step(page, act);
+    for (const act of [drive, compare, estimate, begin, access, tabs, banner, still, behindProxy, ask, watch, gains, hold, publish, exported, roles, states]) await step(page, act);
   }
   await page.context().close();
   const alone = await open(theme);

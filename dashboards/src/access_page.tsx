@@ -21,7 +21,7 @@ function columns(again: () => void): Column<Token>[] {
     { name: "ends", key: (one) => Date.parse(one.end_time || one.expire_time), cell: (one) => (one.end_time || one.expire_time).slice(0, 10), right: true },
     { name: "created", key: (one) => -Date.parse(one.create_time), cell: (one) => ago(one.create_time, Date.now()), right: true },
     { name: "used", key: (one) => one.last_used_time ?? "", cell: (one) => (one.role === "AGENT" ? `${one.uses ?? (one.used_by ? 1 : 0)} of ${one.count || 1}${one.used_by ? `, last by ${short(one.used_by)}` : ""}` : one.last_used_time ? ago(one.last_used_time, Date.now()) : "–") },
-    { name: "", key: (one) => one.name, cell: (one) => (stateOf(one, Date.now()).kind === "ended" ? "" : <Action text="Revoke" role="ADMIN" question={`Token ${short(one.name)} of ${one.subject || "any node"} is no longer accepted. This cannot be undone.`} act={() => post(`${one.name}/revoke`)} done={again} />) },
+    { name: "revocation", key: (one) => one.name, cell: (one) => (stateOf(one, Date.now()).kind === "ended" ? "" : <Action text="Revoke" role="ADMIN" question={`Token ${short(one.name)} of ${one.subject || "any node"} is no longer accepted. This cannot be undone.`} act={() => post(`${one.name}/revoke`)} done={again} />) },
   ];
 }
 

@@ -44,7 +44,7 @@ export function AuditPage({ query }: { query: Record<string, string> }) {
               <Figure id="audit" title="Changes" picture={false} about={`${shown.length.toLocaleString("en")} of ${count(all.length, "change")}${after === "" ? "" : " loaded so far"}, newest first.`}
                 table={() => ({ columns: ["time", "actor", "action", "object"], rows: shown.map((one) => [one.time, one.actor, one.action, one.object]) })}>
                 {shown.length === 0 ? <Empty>No loaded change matches.</Empty> : (
-                  <div class="scroll" tabIndex={0} role="region" aria-label="Changes">
+                  <div class="scroll" tabIndex={0} role="region" aria-label="Changes, as a table">
                     <table>
                       <caption class="hidden">Changes</caption>
                       <thead><tr>{["time (UTC)", "user", "action", "object"].map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { get } from "./api";
 import { useCampaigns } from "./campaign_list";
-import { changesBySize, experimentsBySize, pointName, pointsChosen, pointVerdicts, tally, type CampaignComparison, type ComparedPoint } from "./campaign_comparison";
+import { changesBySize, experimentOf, experimentsBySize, paramsOf, pointName, pointsChosen, pointVerdicts, sizeOf, tally, variantOf, verdictOf, whyOf, type CampaignComparison } from "./campaign_comparison";
 import { Changes, kMostRows } from "./changes";
 import { ManyCampaigns } from "./compare_many";
 import { Curves } from "./curves";
@@ -17,35 +17,41 @@ import { count, fabricText, percent, seconds, short } from "./units";
 const kinds: Record<string, "good" | "bad" | "warn" | "plain"> = { FASTER: "good", SLOWER: "bad", INCOMPARABLE: "warn" };
 const kMostCurves = 10;
 
-const worded = (value: number | undefined) => (value === undefined ? "–" : seconds(value));
-const ratioText = (of: ComparedPoint) => (of.ratio === undefined ? "–" : `${of.ratio.toFixed(3)}${of.low === undefined ? "" : ` [${of.low.toFixed(3)}, ${of.high!.toFixed(3)}]`}`);
+const worded = (value: number | null) => (value === null ? "–" : seconds(value));
 
-function saidOf(of: ComparedPoint): string {
-  return `${worded(of.baseline_median)} to ${worded(of.candidate_median)}, B/A ${ratioText(of)}, ${of.verdict.toLowerCase()}${of.why === "" ? "" : ` (${of.why})`}, by ${of.baseline_runs} and ${of.candidate_runs} runs`;
+function ratioText(of: CampaignComparison, point: number): string {
+  const [ratio, low, high] = [of.ratio[point], of.low[point], of.high[point]];
+  if (ratio === null) return "–";
+  return `${ratio.toFixed(3)}${low === null || high === null ? "" : ` [${low.toFixed(3)}, ${high.toFixed(3)}]`}`;
 }
 
-const columns: Column<ComparedPoint>[] = [
-  { name: "point", key: pointName, cell: pointName },
-  { name: "verdict", key: (one) => pointVerdicts.indexOf(one.verdict), cell: (one) => <Badge kind={kinds[one.verdict] ?? "plain"} title={one.why}>{one.verdict.toLowerCase()}</Badge> },
-  { name: "A", key: (one) => one.baseline_median ?? -1, cell: (one) => worded(one.baseline_median), right: true },
-  { name: "B", key: (one) => one.candidate_median ?? -1, cell: (one) => worded(one.candidate_median), right: true },
-  { name: "B/A", key: (one) => one.ratio ?? -1, cell: (one) => ratioText(one), right: true },
-  { name: "detectable from", key: (one) => one.detectable ?? -1, cell: (one) => (one.detectable === undefined ? "–" : percent(one.detectable, 2)), right: true },
-  { name: "runs", key: (one) => Math.min(one.baseline_runs, one.candidate_runs), cell: (one) => `${one.baseline_runs}, ${one.candidate_runs}`, right: true },
+function saidOf(of: CampaignComparison, point: number): string {
+  const why = whyOf(of, point);
+  return `${worded(of.baseline_median[point])} to ${worded(of.candidate_median[point])}, B/A ${ratioText(of, point)}, ${verdictOf(of, point).toLowerCase()}${why === "" ? "" : ` (${why})`}, by ${of.baseline_runs[point]} and ${of.candidate_runs[point]} runs`;
+}
+
+const columnsOf = (of: CampaignComparison): Column<number>[] => [
+  { name: "point", key: (one) => pointName(of, one), cell: (one) => pointName(of, one) },
+  { name: "verdict", key: (one) => pointVerdicts.indexOf(verdictOf(of, one)), cell: (one) => <Badge kind={kinds[verdictOf(of, one)] ?? "plain"} title={whyOf(of, one)}>{verdictOf(of, one).toLowerCase()}</Badge> },
+  { name: "A", key: (one) => of.baseline_median[one] ?? -1, cell: (one) => worded(of.baseline_median[one]), right: true },
+  { name: "B", key: (one) => of.candidate_median[one] ?? -1, cell: (one) => worded(of.candidate_median[one]), right: true },
+  { name: "B/A", key: (one) => of.ratio[one] ?? -1, cell: (one) => ratioText(of, one), right: true },
+  { name: "detectable from", key: (one) => of.detectable[one] ?? -1, cell: (one) => (of.detectable[one] === null ? "–" : percent(of.detectable[one], 2)), right: true },
+  { name: "runs", key: (one) => Math.min(of.baseline_runs[one], of.candidate_runs[one]), cell: (one) => `${of.baseline_runs[one]}, ${of.candidate_runs[one]}`, right: true },
 ];
 
-const tableOf = (rows: ComparedPoint[]) => ({
+const tableOf = (of: CampaignComparison, rows: number[]) => ({
   columns: ["experiment", "variant", "params", "verdict", "why", "a_s", "b_s", "ratio", "ratio_low", "ratio_high", "p_value", "detectable", "a_runs", "b_runs"],
-  rows: rows.map((one) => [one.experiment, one.variant, Object.entries(one.params).sort().map(([name, value]) => `${name}=${value}`).join(" "), one.verdict, one.why,
-    one.baseline_median ?? null, one.candidate_median ?? null, one.ratio ?? null, one.low ?? null, one.high ?? null, one.p_value, one.detectable ?? null, one.baseline_runs, one.candidate_runs]),
+  rows: rows.map((one) => [experimentOf(of, one), variantOf(of, one), paramsOf(of, one).map(([name, value]) => `${name}=${value}`).join(" "), verdictOf(of, one), whyOf(of, one),
+    of.baseline_median[one], of.candidate_median[one], of.ratio[one], of.low[one], of.high[one], of.p_value[one], of.detectable[one], of.baseline_runs[one], of.candidate_runs[one]]),
 });
 
-function BySize({ points, experiment }: { points: ComparedPoint[]; experiment: string }) {
-  const sized = useMemo(() => experimentsBySize(points), [points]);
+function BySize({ of, experiment }: { of: CampaignComparison; experiment: string }) {
+  const sized = useMemo(() => experimentsBySize(of), [of]);
   // Usually the one that says most of a network.
   const usual = sized.includes("micro.latency") ? "micro.latency" : sized[0];
   const shown = sized.includes(experiment) ? experiment : usual;
-  const all = useMemo(() => (shown === undefined ? [] : changesBySize(points, shown)), [points, shown]);
+  const all = useMemo(() => (shown === undefined ? [] : changesBySize(of, shown)), [of, shown]);
   const curves = useMemo(() => all.slice(0, kMostCurves), [all]);
   if (curves.length === 0) return null;
   return (
@@ -59,16 +65,17 @@ function BySize({ points, experiment }: { points: ComparedPoint[]; experiment: s
 
 function Compared({ of, names, query }: { of: CampaignComparison; names: [string, string]; query: Record<string, string> }) {
   const { verdict = "", experiment = "" } = query;
-  const counts = useMemo(() => tally(of.points), [of]);
-  const experiments = useMemo(() => [...new Set(of.points.map((one) => one.experiment))].sort(), [of]);
-  const rows = useMemo(() => pointsChosen(of.points, experiment, verdict), [of, experiment, verdict]);
+  const counts = useMemo(() => tally(of), [of]);
+  const experiments = useMemo(() => of.experiment.values.map(String).sort(), [of]);
+  const rows = useMemo(() => pointsChosen(of, experiment, verdict), [of, experiment, verdict]);
+  const columns = useMemo(() => columnsOf(of), [of]);
   const known = pointVerdicts.filter((one) => counts[one]);
   const differ = (counts.FASTER ?? 0) + (counts.SLOWER ?? 0);
   const line = `stripline campaign compare ${names.join(" ")}${query.margin ? ` --margin ${query.margin}` : ""}`;
-  if (of.points.length === 0) return <Empty>Neither campaign has measured a point.</Empty>;
+  if (sizeOf(of) === 0) return <Empty>Neither campaign has measured a point.</Empty>;
   return (
     <>
-      <p class="lead">{known.map((one) => <Badge key={one} kind={kinds[one] ?? "plain"}>{counts[one].toLocaleString("en")} {one.toLowerCase()}</Badge>)} of {count(of.points.length, "point")}, B compared with A.</p>
+      <p class="lead">{known.map((one) => <Badge key={one} kind={kinds[one] ?? "plain"}>{counts[one].toLocaleString("en")} {one.toLowerCase()}</Badge>)} of {count(sizeOf(of), "point")}, B compared with A.</p>
       {of.differences.length > 0 && (
         <section class="figure" aria-labelledby="requests-differ">
           <header><h2 id="requests-differ">The requests differ</h2></header>
@@ -82,14 +89,14 @@ function Compared({ of, names, query }: { of: CampaignComparison; names: [string
         <Choice label="Experiment" name="experiment" value={experiment} options={[["", "all"], ...experiments.map((one): [string, string] => [one, one])]} />
         <Choice label="Show" name="verdict" value={verdict} options={[["", `all that differ (${differ.toLocaleString("en")})`], ...known.map((one): [string, string] => [one, `${one.toLowerCase()} (${counts[one].toLocaleString("en")})`])]} />
       </div>
-      <BySize points={of.points} experiment={experiment} />
-      <Figure id="points" title="Points" about={`Ratio of the time in B to that in A, with its 95 % interval. The false discovery rate is at most 5 %.${rows.length > kMostRows ? ` The picture has the ${kMostRows} largest changes, the table all.` : ""}`} table={() => tableOf(rows)}>
+      <BySize of={of} experiment={experiment} />
+      <Figure id="points" title="Points" about={`Ratio of the time in B to that in A, with its 95 % interval. The false discovery rate is at most 5 %.${rows.length > kMostRows ? ` The picture has the ${kMostRows} largest changes, the table all.` : ""}`} table={() => tableOf(of, rows)}>
         {rows.length === 0 ? <Empty>{verdict === "" ? "No point differs beyond its interval." : "No point has this verdict."}</Empty>
-          : <Changes label="Changes of points" of={rows.filter((one) => one.ratio !== undefined).slice(0, kMostRows).map((one) => ({
-            name: pointName(one), verdict: one.verdict, change: one.ratio === undefined ? null : one.ratio - 1,
-            change_ci: one.low === undefined || one.high === undefined ? undefined : [one.low - 1, one.high - 1], said: saidOf(one) }))} />}
+          : <Changes label="Changes of points" of={rows.filter((one) => of.ratio[one] !== null).slice(0, kMostRows).map((one) => ({
+            name: pointName(of, one), verdict: verdictOf(of, one), change: of.ratio[one]! - 1,
+            change_ci: of.low[one] === null || of.high[one] === null ? undefined : [of.low[one] - 1, of.high[one] - 1], said: saidOf(of, one) }))} />}
       </Figure>
-      {rows.length > 0 && <Sorted rows={rows} columns={columns} caption="Points" id={pointName} most={50} />}
+      {rows.length > 0 && <Sorted rows={rows} columns={columns} caption="Points" id={String} most={50} />}
       <h3>The same from a shell</h3>
       <div class="copied"><pre>{line}</pre><CopyText text={line}>Copy</CopyText></div>
     </>
@@ -97,7 +104,7 @@ function Compared({ of, names, query }: { of: CampaignComparison; names: [string
 }
 
 function Both({ a, b, query }: { a: Campaign; b: Campaign; query: Record<string, string> }) {
-  const path = `${a.name}/compare?${new URLSearchParams({ with: b.name, ...(query.margin ? { margin: query.margin } : {}) })}`;
+  const path = `${a.name}/compare/columns?${new URLSearchParams({ with: b.name, ...(query.margin ? { margin: query.margin } : {}) })}`;
   const comparison = useData(path, (signal) => get<CampaignComparison>(path, signal));
   return <Show of={comparison} what="The comparison">{(of) => <Compared of={of} names={[short(a.name), short(b.name)]} query={query} />}</Show>;
 }

@@ -20,8 +20,8 @@ interface Against { of: Campaign; counts: Record<string, number> }
 async function against(baseline: Campaign, others: Campaign[], margin: string, signal: AbortSignal): Promise<Against[]> {
   const all: Against[] = [];
   for (const of of others) {
-    const { points } = await get<CampaignComparison>(`${baseline.name}/compare?${new URLSearchParams({ with: of.name, ...(margin ? { margin } : {}) })}`, signal);
-    all.push({ of, counts: tally(points) });
+    const compared = await get<CampaignComparison>(`${baseline.name}/compare/columns?${new URLSearchParams({ with: of.name, ...(margin ? { margin } : {}) })}`, signal);
+    all.push({ of, counts: tally(compared) });
   }
   return all;
 }

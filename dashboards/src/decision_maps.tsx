@@ -10,6 +10,7 @@ import type { Explanation } from "./explanation";
 import { commandLine, type Command, type Questions } from "./explain_form";
 import { choose, Choice, Facts } from "./here";
 import { DecisionMap, type Cell } from "./map";
+import { claimedGain } from "./gains";
 import { report } from "./report";
 import { format } from "./route";
 import type { Decision, Decisions } from "./types";
@@ -31,7 +32,7 @@ function Explain({ version, command, question, row }: { version: string; command
   const [, model, , number] = version.split("/");
   const named = number === "file" ? `${model}.stripline.json` : `${model}@${number}`;
   return (
-    <aside class="explain" aria-label="Explanation">
+    <aside class="explain" aria-label={`Explanation of one ${command.command}`}>
       <header>
         <h3>{Object.entries(question).map(([option, value]) => `${option.replaceAll("-", " ")} ${value.replaceAll("_", " ")}`).join(", ")}</h3>
         <div class="tools">
@@ -64,12 +65,13 @@ interface MapProps {
   yName: string;
   fixed: Record<string, string>;
   choices: ComponentChildren;
-  cellOf: (one: Decision, xText: string, yText: string) => Cell;
+  cellOf: (one: Decision, xText: string, yText: string, silent: string | null) => Cell;
+  silent: string | null;
   picked: string;
 }
 
 function Decided(props: MapProps) {
-  const { version, command, questions, fixed, cellOf } = props;
+  const { version, command, questions, fixed, cellOf, silent } = props;
   const { x: { option: xOption, values: x }, y: { option: yOption, values: y } } = questions.tables.find((one) => one.command === command)!;
   const described = questions.commands.find((one) => one.command === command)!;
   const question = new URLSearchParams({ ...fixed, [xOption]: x.join(","), [yOption]: y.join(",") }).toString();
@@ -83,18 +85,18 @@ function Decided(props: MapProps) {
     for (const one of decisions) {
       const [xText, yText] = [one.values[atX], one.values[atY]];
       const place = `${x.indexOf(xText)}/${y.indexOf(yText)}`;
-      places.set(place, cellOf(one, xText, yText));
+      places.set(place, cellOf(one, xText, yText, silent));
       decided.set(place, one);
     }
     return [places, decided] as const;
-  }, [table.data, cellOf]);
+  }, [table.data, cellOf, silent]);
   const kinds = useMemo(() => [...new Set([...cells.values()].map((cell) => cell.kind))].sort(), [cells]);
   const [pickedX, pickedY] = props.picked.split("/").map(Number);
   const picked: [number, number] | undefined = props.picked !== "" && cells.has(props.picked) ? [pickedX, pickedY] : undefined;
   return (
     <Figure id={command} title={props.title} about={props.about} choices={props.choices}
       table={() => ({
-        columns: [...(table.data?.options ?? []), "way", "reason", "predicted_s", "baseline_s", "gain_low", "next_s"],
+        columns: [...(table.data?.options ?? []), "decision", "reason", "predicted_s", "baseline_s", "gain_low", "next_s"],
         rows: (table.data?.decisions ?? []).map((one) => [...one.values, one.text, one.reason, one.predicted_s, one.baseline_s, one.gain_low, one.next_s]),
       })}>
       <Show of={table} what="The decisions">
@@ -111,16 +113,16 @@ function Decided(props: MapProps) {
   );
 }
 
-function loopCell(one: Decision, data: string, compute: string): Cell {
-  const gain = one.baseline_s > 0 ? 1 - one.predicted_s / one.baseline_s : 0;
+function loopCell(one: Decision, data: string, compute: string, silent: string | null): Cell {
+  const gain = claimedGain(one, silent);
   const schedule = String(one.plan.schedule ?? "");
   const kind = schedule === "vectorised" || schedule === "" ? "fetch everything first" : `strips, schedule ${schedule}`;
   return {
     kind,
-    // The stronger, the more it gains.
+    // The stronger, the more it gains surely.
     shade: schedule === "vectorised" ? 0.55 : 0.5 + Math.min(0.5, gain),
     close: one.next_s !== null && one.next_s / one.predicted_s < 1.05 && one.reason !== "tuned",
-    text: `${data} of remote data, ${compute} of computation: ${one.text}, ${seconds(one.predicted_s)}${gain > 0 ? `, ${percent(gain, 2)} less than fetching everything first` : ""} (${reasons[one.reason] ?? one.reason})`,
+    text: `${data} of remote data, ${compute} of computation: ${one.text}, ${seconds(one.predicted_s)}${gain > 0 ? `, at least ${percent(gain, 2)} less than fetching everything first` : ""} (${reasons[one.reason] ?? one.reason})`,
   };
 }
 
@@ -135,23 +137,24 @@ function callCell(one: Decision, size: string, regions: string): Cell {
 
 const direction = (name: string, value: string) => <Choice label="Direction" name={name} value={value} options={[["get", "get"], ["put", "put"]]} />;
 
-interface Props { version: string; questions: Questions; query: Record<string, string> }
+/** `silent`: why nothing may be claimed of the version; null: its gains are shown. */
+interface Props { version: string; silent: string | null; questions: Questions; query: Record<string, string> }
 
-export function LoopMap({ version, questions, query }: Props) {
+export function LoopMap({ version, silent, questions, query }: Props) {
   const transfer = query.loops === "put" ? "put" : "get";
   return (
-    <Decided version={version} questions={questions} command="loop" title="Loops through remote data" picked={query.loop ?? ""}
-      about="Whether a loop is cut into strips, whose transfers overlap with its computation. The stronger the colour, the larger the predicted gain."
+    <Decided version={version} silent={silent} questions={questions} command="loop" title="Loops through remote data" picked={query.loop ?? ""}
+      about="Whether a loop is cut into strips, whose transfers overlap with its computation. The stronger the colour, the larger the gain, by the lower end of its interval."
       xName="remote data of the loop [B]" yName="computation of the loop"
       fixed={{ direction: transfer }} cellOf={loopCell} choices={direction("loops", transfer)} />
   );
 }
 
-export function CallMap({ version, questions, query }: Props) {
+export function CallMap({ version, silent, questions, query }: Props) {
   const transfer = query.calls === "put" ? "put" : "get";
   const compute = ["light", "heavy"].includes(query.class) ? query.class : "communication_only";
   return (
-    <Decided version={version} questions={questions} command="call" title="Transfers of many regions" picked={query.call ?? ""}
+    <Decided version={version} silent={silent} questions={questions} command="call" title="Transfers of many regions" picked={query.call ?? ""}
       about="Which method a put or get of many regions uses. Hatched: the measurements do not distinguish the two best methods, or these are within 5 %."
       xName="bytes of a region [B]" yName="regions"
       fixed={{ direction: transfer, class: compute }} cellOf={callCell}

@@ -126,7 +126,7 @@ function Answer({ query }: { query: Record<string, string> }) {
           </>
         )}
       </Show>
-      <h3>Start</h3>
+      <h2>Start</h2>
       <div class="actions">
         <Start query={query} />
       </div>

@@ -67,7 +67,7 @@ function Answer({ command, model, version, asked }: { command: Command; model: s
   return (
     <>
       <Show of={explanation} what="The decision">{(of) => <Explained of={of} baseline={command.baseline} />}</Show>
-      <h3>The same from a shell</h3>
+      <h2>The same from a shell</h2>
       <div class="copied"><pre>{line}</pre><CopyText text={line}>Copy</CopyText></div>
     </>
   );

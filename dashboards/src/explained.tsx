@@ -63,6 +63,12 @@ function Picture({ rows, margin_s }: { rows: Row[]; margin_s?: number }) {
   );
 }
 
+// What is sure comes first.
+function gainText(gain: number, low: number): string {
+  if (gain <= 0) return "none";
+  return `${low > 0 ? `at least ${percent(low)}` : "none that is sure"}; ${percent(gain)} by the values of the model's parameters`;
+}
+
 export function Explained({ of, baseline }: { of: Explanation; baseline: string | null }) {
   const rows = useMemo(() => rowsOf(of), [of]);
   const { plan, minimum_gain: minimum = 0, sensitivities = [] } = of;
@@ -77,10 +83,10 @@ export function Explained({ of, baseline }: { of: Explanation; baseline: string 
         <>
           <Facts of={[
             ["predicted", seconds(plan.predicted_s, 4)],
-            ...(compared ? [[`${baseline ?? "the baseline"}`, seconds(plan.baseline_s!, 4)], ["predicted gain", gain > 0 ? `${percent(gain)}, at least ${percent(Math.max(0, plan.gain_low ?? 0))}` : "none"], ["margin that a gain must exceed", percent(minimum)]] as [string, string][] : []),
+            ...(compared ? [[`${baseline ?? "the baseline"}`, seconds(plan.baseline_s!, 4)], ["gain", gainText(gain, plan.gain_low ?? 0)], ["margin that a gain must exceed", percent(minimum)]] as [string, string][] : []),
           ]} />
           <Figure id="alternatives" title="Alternatives, the fastest first" about="Predicted times. Whiskers: all parameters at the ends of their 95 % intervals."
-            table={() => ({ columns: ["way", "predicted_s", "low_s", "high_s", "kind"], rows: rows.map((row) => [row.text, row.at_s, row.low_s ?? null, row.high_s ?? null, kindTexts[row.kind].split(":")[0]]) })}>
+            table={() => ({ columns: ["alternative", "predicted_s", "low_s", "high_s", "kind"], rows: rows.map((row) => [row.text, row.at_s, row.low_s ?? null, row.high_s ?? null, kindTexts[row.kind].split(":")[0]]) })}>
             <Picture rows={rows} margin_s={compared && minimum > 0 ? plan.baseline_s! * (1 - minimum) : undefined} />
           </Figure>
         </>

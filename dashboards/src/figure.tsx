@@ -83,7 +83,7 @@ const kMostRows = 500;
 
 function Rows({ of, caption }: { of: Table; caption: string }) {
   return (
-    <div class="scroll tall" tabIndex={0} role="region" aria-label={caption}>
+    <div class="scroll tall" tabIndex={0} role="region" aria-label={`${caption}, as a table`}>
       <table>
         <caption class={of.rows.length > kMostRows ? "" : "hidden"}>{caption}{of.rows.length > kMostRows && `: the first ${kMostRows} of ${of.rows.length} rows; CSV has all`}</caption>
         <thead><tr>{of.columns.map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>

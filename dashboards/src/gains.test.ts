@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { gainsOf, silence } from "./gains";
+import { claimedGain, gainsOf, silence } from "./gains";
 import type { ModelFile } from "./model_file";
 import type { Decision, ModelVersion } from "./types";
 
@@ -12,9 +12,23 @@ test("only loops that are tuned count, by what is sure, and all that were asked 
   assert.deepEqual(gainsOf({} as ModelFile, { options: [], decisions: [decision("no_model", 0)] }).loops, { asked: 1, tuned: 0, median: 0, most: 0 });
 });
 
-test("measured gains come largest first, of an operation the largest", () => {
-  const file = { collective: { rules: [{ operation: "scan", gain: { value: 0.1 } }, { operation: "scan", gain: { value: 0.3 } }, { operation: "reduce" }] }, rma: { put_combining: { gain: { value: 0.25 } } } } as unknown as ModelFile;
-  assert.deepEqual(gainsOf(file, null), { loops: null, measured: [{ what: "scan, at best", gain: 0.3 }, { what: "small puts that are combined", gain: 0.25 }] });
+test("measured gains are the lower ends of their intervals, of an operation over all its rules, the largest first", () => {
+  const gain = (low: number) => ({ value: low + 0.2, ci: [low, low + 0.4] });
+  const file = {
+    collective: { rules: [{ operation: "all_reduce", gain: gain(0.1) }, { operation: "all_reduce", gain: gain(0.3) }, { operation: "all_reduce", gain: gain(-0.1) }, { operation: "all_reduce" }, { operation: "reduce" }] },
+    rma: { put_combining: { gain: gain(0.25) }, atomic: { gain: gain(0) } },
+  } as unknown as ModelFile;
+  assert.deepEqual(gainsOf(file, null), { loops: null, measured: [
+    { what: "all reduce", asked: 4, tuned: 2, median: 0.3, most: 0.3 },
+    { what: "small puts that are combined", asked: 1, tuned: 1, median: 0.25, most: 0.25 },
+  ] });
+});
+
+test("of a decision the sure gain is claimed, of a version that is silent none", () => {
+  assert.equal(claimedGain(decision("tuned", 0.5), null), 0.25);
+  assert.equal(claimedGain(decision("tuned", 0.5), "Stale: twice off."), 0);
+  assert.equal(claimedGain(decision("below_margin", 1.1), null), 0);
+  assert.equal(claimedGain(decision("tuned", 0.5, 0), null), 0, "there is no baseline");
 });
 
 test("nothing is claimed of a version that failed, lost, is stale or was not judged", () => {

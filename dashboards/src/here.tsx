@@ -109,7 +109,7 @@ export function Sorted<T>({ rows, columns, caption, id, most = 200, start = "" }
   }) : rows;
   return (
     <>
-      <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+      <div class="scroll" tabIndex={0} role="region" aria-label={`${caption}, as a table`}>
         <table>
           <caption class="hidden">{caption}</caption>
           <thead>

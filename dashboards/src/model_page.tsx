@@ -9,6 +9,7 @@ import { CallMap, LoopMap } from "./decision_maps";
 import type { Questions } from "./explain_form";
 import { Figure } from "./figure";
 import { Forest } from "./forest";
+import { silence, sureGain } from "./gains";
 import { Badge, Choice, Contents, Facts, Sorted, type Column } from "./here";
 import { breakPoints, parameters, relativeWidth, sizes, time, type ModelFile, type Operation, type Quantity, type Rule } from "./model_file";
 import { Publishing, Versions } from "./model_versions";
@@ -146,6 +147,7 @@ function OneModel({ model, versions, query, again }: { model: Model; versions: M
   const { points, coming } = useSamples(file.data);
   const questions = useData("explain", (signal) => get<Questions>("explain", signal));
   if (!version) return <Empty>This model has no version.</Empty>;
+  const silent = silence(version);
   return (
     <>
       <Versions model={model} all={versions} shown={version} />
@@ -159,15 +161,16 @@ function OneModel({ model, versions, query, again }: { model: Model; versions: M
             <Show of={questions} what="What may be asked">
               {(all) => (
                 <>
-                  <LoopMap version={version.name} questions={all} query={query} />
-                  <CallMap version={version.name} questions={all} query={query} />
+                  {silent !== null && <p class="state stale">{silent} The maps show what it decides, not what that gains.</p>}
+                  <LoopMap version={version.name} silent={silent} questions={all} query={query} />
+                  <CallMap version={version.name} silent={silent} questions={all} query={query} />
                 </>
               )}
             </Show>
             {content.collective && content.collective.rules.length > 0 && (
-              <Figure id="collectives" title="Collectives by size" about="Which algorithm a collective uses at each size. Pale: the default. The other bars name the share of the default's time that they save, as measured."
-                table={() => ({ columns: ["operation", "min_ranks", "max_ranks", "from_bytes", "to_bytes", "algorithm", "time_s", "gain"], rows: content.collective!.rules.map((rule) => [rule.operation, rule.min_ranks, rule.max_ranks, rule.from_bytes, rule.to_bytes, rule.algorithm, rule.time_s.value, rule.gain?.value ?? null]) })}>
-                <Collectives rules={content.collective.rules} />
+              <Figure id="collectives" title="Collectives by size" about="Which algorithm a collective uses at each size. Pale: the default. The other bars name the share of the default's time that they save at least, as measured."
+                table={() => ({ columns: ["operation", "min_ranks", "max_ranks", "from_bytes", "to_bytes", "algorithm", "time_s", "gain", "gain_low", "gain_high"], rows: content.collective!.rules.map((rule) => [rule.operation, rule.min_ranks, rule.max_ranks, rule.from_bytes, rule.to_bytes, rule.algorithm, rule.time_s.value, rule.gain?.value ?? null, rule.gain?.ci[0] ?? null, rule.gain?.ci[1] ?? null]) })}>
+                <Collectives rules={content.collective.rules} silent={silent} />
               </Figure>
             )}
             <Intervals file={content} query={query} />
@@ -180,7 +183,12 @@ function OneModel({ model, versions, query, again }: { model: Model; versions: M
 }
 
 // A bar for each rule along the sizes that it holds for.
-function Collectives({ rules }: { rules: Rule[] }) {
+function Collectives({ rules, silent }: { rules: Rule[]; silent: string | null }) {
+  const gainText = (rule: Rule) => {
+    if (!rule.gain) return ", the default";
+    const sure = sureGain(rule.gain);
+    return silent !== null ? "" : sure === null ? ", which gains nothing surely" : `, at least ${percent(sure, 2)} less than the default`;
+  };
   const operations = [...new Set(rules.map((rule) => rule.operation))];
   const algorithms = [...new Set(rules.map((rule) => rule.algorithm))];
   const width = 760;
@@ -198,9 +206,9 @@ function Collectives({ rules }: { rules: Rule[] }) {
               <g key={`${rule.min_ranks}/${rule.from_bytes}`}>
               <rect x={x(rule.from_bytes)} y={row * 30 + 4} width={Math.max(1, x(rule.to_bytes) - x(rule.from_bytes) - 1)} height={22}
                 style={{ fill: `var(--c${(algorithms.indexOf(rule.algorithm) % 10) + 1})`, opacity: rule.gain ? 1 : 0.4 }}>
-                <title>{`${operation}, ${bytes(rule.from_bytes)} to ${bytes(rule.to_bytes)}: ${rule.algorithm}, ${seconds(rule.time_s.value)} at ${bytes(rule.bytes)}${rule.gain ? `, ${percent(rule.gain.value, 2)} less than the default` : ", the default"}`}</title>
+                <title>{`${operation}, ${bytes(rule.from_bytes)} to ${bytes(rule.to_bytes)}: ${rule.algorithm}, ${seconds(rule.time_s.value)} at ${bytes(rule.bytes)}${gainText(rule)}`}</title>
               </rect>
-              {rule.gain && <text x={(x(rule.from_bytes) + x(rule.to_bytes)) / 2} y={row * 30 + 19} text-anchor="middle" class="on-bar">−{percent(rule.gain.value, 2)}</text>}
+              {silent === null && sureGain(rule.gain) !== null && <text x={(x(rule.from_bytes) + x(rule.to_bytes)) / 2} y={row * 30 + 19} text-anchor="middle" class="on-bar">−{percent(sureGain(rule.gain)!, 2)}</text>}
               </g>
             ))}
           </g>

@@ -38,7 +38,8 @@ function Gain({ of }: { of?: ModelVersion }) {
       {loops && (loops.tuned === 0
         ? <li class="quiet">predicted: strips are faster for none of {loops.asked} kinds of loops</li>
         : <li>predicted: at least <b>{percent(loops.median, 2)}</b> less time (median) in {loops.tuned} of {loops.asked} kinds of loops; at least {percent(loops.most, 2)} in the best one</li>)}
-      {measured.slice(0, 3).map((one) => <li key={one.what}>measured: <b>{percent(one.gain, 2)}</b> less time for {one.what}</li>)}
+      {measured.slice(0, 3).map((one) => <li key={one.what}>measured: at least <b>{percent(one.median, 2)}</b> less time {one.asked === 1 ? `for ${one.what}`
+        : `(median) for ${one.what} in ${one.tuned} of ${one.asked} ranges of sizes and ranks; at least ${percent(one.most, 2)} in the best one`}</li>)}
       {!loops && measured.length === 0 && <li class="quiet">its campaign measured nothing that a model decides about</li>}
     </ul>
   );
@@ -86,7 +87,7 @@ export function OverviewPage() {
               ? <Empty>No model yet. With two agents connected, <a href="#/campaigns/estimate">start a campaign</a>, or from a shell: <code>stripline campaign run --fabric tcp</code></Empty>
               : <Tuned models={all} nodes={nodes.data ?? []} />)}
           </Show>
-          <p class="quiet note">Predicted: lower ends of the intervals of the gains over the baseline, which fetches everything first, for loops through 64 KiB to 16 MiB of remote data that compute for 20 µs to 20 ms; only of models that passed validation on data they were not fitted to. Measured: over the default, in the campaign that the model was fitted to.</p>
+          <p class="quiet note">Lower ends of the intervals of the gains. Predicted: over the baseline, which fetches everything first, for loops through 64 KiB to 16 MiB of remote data that compute for 20 µs to 20 ms; only of models that passed validation on data they were not fitted to. Measured: over the default, in the campaign that the model was fitted to.</p>
         </section>
         <section aria-labelledby="attention">
           <h2 id="attention">What needs attention</h2>

@@ -88,8 +88,9 @@ export const openByTurns = (open: Open, clock: Clock = realClock): Open => async
     }
     if (signal.aborted || cursors.size === 0) return;
     await new Promise<void>((next) => {
-      const stop = clock.later(next, kBetweenTurns_ms);
-      signal.addEventListener("abort", () => { stop(); next(); }, { once: true });
+      const leave = () => { stop(); next(); };
+      const stop = clock.later(() => { signal.removeEventListener("abort", leave); next(); }, kBetweenTurns_ms);
+      signal.addEventListener("abort", leave);
     });
   }
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include "optimizer/stats/compare.h"
 #include "optimizer/stats/interval.h"
@@ -13,25 +15,18 @@ namespace {
 using stats::EstimateComparison;
 using stats::Verdict;
 
-std::vector<double> medians_of(const PointStatus& point) {
-  std::vector<double> medians;
-  for (const auto& [run, median] : point.medians) medians.push_back(median);
-  return medians;
-}
+using Medians = std::span<const double>;
 
-bool are_times(const std::vector<double>& medians) {
+bool are_times(Medians medians) {
   return std::ranges::all_of(medians, [](double median) { return median > 0; });
 }
 
-// A null side: it does not have the point.
-std::string why_not(const PointStatus* a, const PointStatus* b, const ComparisonTerms& terms) {
-  if (a == nullptr) return "only the other campaign measures it";
-  if (b == nullptr) return "only the baseline measures it";
-  const auto other = terms.other_experiments.find(a->point.experiment);
-  if (other != terms.other_experiments.end()) return other->second;
-  if (a->medians.empty()) return "the baseline has no sample of it";
-  if (b->medians.empty()) return "the other campaign has no sample of it";
-  return "";
+Unsaid unsaid_of(const ComparedPoint& point, const Comparison& all) {
+  if (!point.a) return Unsaid::only_of_b;
+  if (!point.b) return Unsaid::only_of_a;
+  if (all.terms.other_experiments.contains(all.experiment(point))) return Unsaid::other_experiment;
+  if (point.a_runs == 0) return Unsaid::no_sample_of_a;
+  return point.b_runs == 0 ? Unsaid::no_sample_of_b : Unsaid::nothing;
 }
 
 // The verdict of a ratio with its interval, before others are looked at.
@@ -44,7 +39,7 @@ Verdict verdict_of(const stats::UnpairedRatio& of, double margin) {
   return interval.low > 1 ? Verdict::slower : Verdict::inconclusive;
 }
 
-stats::Estimate mean_of(const std::vector<double>& medians) {
+stats::Estimate mean_of(Medians medians) {
   stats::Estimate estimate;
   estimate.value = stats::mean_and_variance(medians).mean;
   estimate.runs = medians.size();
@@ -54,11 +49,10 @@ stats::Estimate mean_of(const std::vector<double>& medians) {
 }
 
 // Fills in what the runs say. Returns it for the control of false discoveries.
-EstimateComparison compare_runs(const std::vector<double>& a, const std::vector<double>& b,
-                                double margin, ComparedPoint& point) {
+EstimateComparison compare_runs(Medians a, Medians b, double margin, ComparedPoint& point) {
   EstimateComparison comparison;
   if (a.size() < 2 || b.size() < 2) {
-    point.why = "a single run has no interval";
+    point.unsaid = Unsaid::single_run;
     return comparison;
   }
   if (!are_times(a) || !are_times(b)) {
@@ -78,21 +72,26 @@ EstimateComparison compare_runs(const std::vector<double>& a, const std::vector<
   return comparison;
 }
 
-ComparedPoint compared(const PointStatus* a, const PointStatus* b, const ComparisonTerms& terms) {
-  ComparedPoint point;
-  point.point = a != nullptr ? a->point : b->point;
-  const auto fill = [](const PointStatus* side, uint32_t& runs, std::optional<double>& median) {
-    if (side == nullptr || side->medians.empty()) return;
-    runs = static_cast<uint32_t>(side->medians.size());
-    median = stats::median(medians_of(*side));
-  };
-  fill(a, point.a_runs, point.a_median);
-  fill(b, point.b_runs, point.b_median);
-  point.why = why_not(a, b, terms);
-  return point;
+Medians medians_of(const MedianTable& table, const std::optional<uint32_t>& place) {
+  return place ? table.medians(*place) : Medians();
 }
 
-bool is_measured(const PointStatus* point) { return point != nullptr && !point->medians.empty(); }
+// A point with what each side says of it alone; nullopt: neither has a sample.
+std::optional<ComparedPoint> point_of(const Comparison& all, const std::optional<uint32_t>& a,
+                                      const std::optional<uint32_t>& b) {
+  const auto fill = [](Medians medians, uint32_t& runs, std::optional<double>& median) {
+    runs = static_cast<uint32_t>(medians.size());
+    if (runs > 0) median = stats::median(medians);
+  };
+  ComparedPoint point;
+  point.a = a;
+  point.b = b;
+  fill(medians_of(all.a, a), point.a_runs, point.a_median);
+  fill(medians_of(all.b, b), point.b_runs, point.b_median);
+  if (point.a_runs + point.b_runs == 0) return std::nullopt;
+  point.unsaid = unsaid_of(point, all);
+  return point;
+}
 
 }  // namespace
 
@@ -100,31 +99,69 @@ std::string_view verdict_text(const ComparedPoint& point) {
   return point.verdict ? stats::to_string(*point.verdict) : "INCOMPARABLE";
 }
 
-std::vector<ComparedPoint> compare_campaigns(const PointTable& a, const PointTable& b,
-                                             const ComparisonTerms& terms) {
-  std::vector<ComparedPoint> points;
+const std::string& Comparison::experiment(const ComparedPoint& point) const {
+  return point.a ? a.experiment(*point.a) : b.experiment(*point.b);
+}
+
+const std::string& Comparison::variant(const ComparedPoint& point) const {
+  return point.a ? a.variant(*point.a) : b.variant(*point.b);
+}
+
+std::string_view Comparison::params_json(const ComparedPoint& point) const {
+  return point.a ? a.params_json(*point.a) : b.params_json(*point.b);
+}
+
+std::string_view Comparison::why(const ComparedPoint& point) const {
+  switch (point.unsaid) {
+    case Unsaid::nothing:
+      return "";
+    case Unsaid::only_of_b:
+      return "only the other campaign measures it";
+    case Unsaid::only_of_a:
+      return "only the baseline measures it";
+    case Unsaid::other_experiment:
+      return terms.other_experiments.at(experiment(point));
+    case Unsaid::no_sample_of_a:
+      return "the baseline has no sample of it";
+    case Unsaid::no_sample_of_b:
+      return "the other campaign has no sample of it";
+    case Unsaid::single_run:
+      return "a single run has no interval";
+  }
+  return "";
+}
+
+Comparison compare_campaigns(MedianTable a, MedianTable b, ComparisonTerms terms) {
+  Comparison all{std::move(a), std::move(b), std::move(terms), {}};
+  const std::vector<std::optional<uint32_t>> of_b = all.a.places_of(all.b);
+  std::vector<std::optional<uint32_t>> of_a(all.a.size());
+  for (uint32_t place = 0; place < of_b.size(); ++place) {
+    if (of_b[place]) of_a[*of_b[place]] = place;
+  }
   std::vector<size_t> places;  // of those that are comparable
   std::vector<EstimateComparison> comparisons;
-  for (const PointStatus& ours : a.points()) {
-    const auto found = b.find(ours.point);
-    const PointStatus* theirs = found ? &b.points()[*found] : nullptr;
-    if (!is_measured(&ours) && !is_measured(theirs)) continue;
-    points.push_back(compared(&ours, theirs, terms));
-    if (!points.back().why.empty()) continue;
-    places.push_back(points.size() - 1);
-    comparisons.push_back(
-        compare_runs(medians_of(ours), medians_of(*theirs), terms.margin, points.back()));
+  const auto is_in_a = [](const std::optional<uint32_t>& place) { return place.has_value(); };
+  all.points.reserve(of_a.size() + static_cast<size_t>(std::ranges::count(of_b, false, is_in_a)));
+  for (uint32_t place = 0; place < of_a.size(); ++place) {
+    auto point = point_of(all, place, of_a[place]);
+    if (!point) continue;
+    if (point->unsaid == Unsaid::nothing) {
+      places.push_back(all.points.size());
+      comparisons.push_back(
+          compare_runs(all.a.medians(place), all.b.medians(*point->b), all.terms.margin, *point));
+    }
+    all.points.push_back(*point);
   }
-  for (const PointStatus& theirs : b.points()) {
-    if (is_measured(&theirs) && !a.find(theirs.point))
-      points.push_back(compared(nullptr, &theirs, terms));
+  for (uint32_t place = 0; place < of_b.size(); ++place) {
+    if (of_b[place]) continue;
+    if (const auto point = point_of(all, std::nullopt, place)) all.points.push_back(*point);
   }
-  control_false_discoveries(comparisons, terms.false_discoveries);
+  control_false_discoveries(comparisons, all.terms.false_discoveries);
   for (size_t i = 0; i < places.size(); ++i) {
-    points[places[i]].verdict = comparisons[i].verdict;
-    points[places[i]].p_value = comparisons[i].p_value;
+    all.points[places[i]].verdict = comparisons[i].verdict;
+    all.points[places[i]].p_value = comparisons[i].p_value;
   }
-  return points;
+  return all;
 }
 
 }  // namespace stripline::campaign

@@ -9,17 +9,29 @@
 #include <string_view>
 #include <vector>
 
-#include "optimizer/campaign/point_table.h"
+#include "optimizer/campaign/median_table.h"
 #include "optimizer/stats/estimate.h"
 
 namespace stripline::campaign {
 
+/// Why nothing is said of a point.
+enum class Unsaid : uint8_t {
+  nothing,  ///< Something is.
+  only_of_b,
+  only_of_a,
+  other_experiment,  ///< It is not the same on both sides: ComparisonTerms.
+  no_sample_of_a,
+  no_sample_of_b,
+  single_run,  ///< Comparable, and too few runs were made.
+};
+
 /// A point of either campaign. `a` is the baseline, `b` what is compared with it.
 struct ComparedPoint {
-  experiment::Point point;
+  std::optional<uint32_t> a;  ///< Its place in the tables; nullopt: it is not in that one.
+  std::optional<uint32_t> b;
   /// b against a; nullopt: they are not comparable.
   std::optional<stats::Verdict> verdict;
-  std::string why;  ///< Why they are not comparable, or that too few runs were made.
+  Unsaid unsaid = Unsaid::nothing;
   uint32_t a_runs = 0;
   uint32_t b_runs = 0;
   std::optional<double> a_median;  ///< Over the runs, in the metric's unit.
@@ -49,6 +61,21 @@ struct ComparisonTerms {
   std::map<std::string, std::string> other_experiments;
 };
 
+/// What was compared, with what came of it.
+struct Comparison {
+  MedianTable a;
+  MedianTable b;
+  ComparisonTerms terms;
+  std::vector<ComparedPoint> points;
+
+  const std::string& experiment(const ComparedPoint& point) const;
+  const std::string& variant(const ComparedPoint& point) const;
+  /// As MedianTable::params_json(), of `a` if it has the point.
+  std::string_view params_json(const ComparedPoint& point) const;
+  /// Why they are not comparable, or that too few runs were made; else empty.
+  std::string_view why(const ComparedPoint& point) const;
+};
+
 /// Each point of which either has a sample, in the order of `a` and then of what `b` has alone;
 /// points of grids that neither has measured are left out. Runs of the two campaigns were made
 /// apart, so that they are compared by Welch's test on the logarithms of run medians
@@ -56,7 +83,6 @@ struct ComparisonTerms {
 /// tests at 5 % have the ratio within the margin, on whichever side of 1. Of those that are called
 /// faster or slower the share that differs by chance alone is at most `false_discoveries`
 /// (Benjamini and Hochberg 1995).
-std::vector<ComparedPoint> compare_campaigns(const PointTable& a, const PointTable& b,
-                                             const ComparisonTerms& terms = {});
+Comparison compare_campaigns(MedianTable a, MedianTable b, ComparisonTerms terms = {});
 
 }  // namespace stripline::campaign

@@ -14,7 +14,7 @@ using experiment::Point;
 Point of_size(int64_t bytes) { return {"micro.latency", "get", {{"bytes", bytes}}}; }
 
 // The points with these medians in each run.
-PointTable table(const std::vector<std::pair<Point, std::vector<double>>>& points) {
+MedianTable table(const std::vector<std::pair<Point, std::vector<double>>>& points) {
   PointTable table;
   for (const auto& [point, medians] : points) {
     const uint32_t place = table.add(point);
@@ -22,12 +22,12 @@ PointTable table(const std::vector<std::pair<Point, std::vector<double>>>& point
       table.add_run(run + 1, std::vector<PointResult>{{place, medians[run], 6, 0.01}});
     }
   }
-  return table;
+  return MedianTable(table);
 }
 
 std::string verdict(const std::vector<double>& a, const std::vector<double>& b) {
-  const auto points = compare_campaigns(table({{of_size(8), a}}), table({{of_size(8), b}}));
-  return std::string(verdict_text(points.at(0)));
+  const auto compared = compare_campaigns(table({{of_size(8), a}}), table({{of_size(8), b}}));
+  return std::string(verdict_text(compared.points.at(0)));
 }
 
 TEST(CompareCampaigns, SaysWhichIsFaster) {
@@ -38,14 +38,15 @@ TEST(CompareCampaigns, SaysWhichIsFaster) {
   EXPECT_EQ(verdict(ten, {10.04, 10.1, 9.9, 10.05, 9.95, 10}), "EQUIVALENT");
   EXPECT_EQ(verdict(ten, {8, 13, 9, 12, 7, 14}), "INCONCLUSIVE");
   EXPECT_EQ(verdict(ten, {5}), "INCONCLUSIVE") << "a single run has no interval";
-  EXPECT_EQ(compare_campaigns(table({{of_size(8), ten}}), table({{of_size(8), {5}}}))[0].why,
-            "a single run has no interval");
+  const auto single = compare_campaigns(table({{of_size(8), ten}}), table({{of_size(8), {5}}}));
+  EXPECT_EQ(single.why(single.points.at(0)), "a single run has no interval");
   EXPECT_EQ(verdict(ten, {}), "INCOMPARABLE");
 }
 
 TEST(CompareCampaigns, TellsTheRatioAndItsInterval) {
   const auto points = compare_campaigns(table({{of_size(8), {10, 10.2, 9.8}}}),
-                                        table({{of_size(8), {5, 5.1, 4.9, 5}}}));
+                                        table({{of_size(8), {5, 5.1, 4.9, 5}}}))
+                          .points;
   ASSERT_EQ(points.size(), 1U);
   EXPECT_EQ(points[0].a_runs, 3U);
   EXPECT_EQ(points[0].b_runs, 4U);
@@ -58,27 +59,55 @@ TEST(CompareCampaigns, TellsTheRatioAndItsInterval) {
 }
 
 TEST(CompareCampaigns, WhatIsNotTheSameIsNotCompared) {
-  const PointTable a = table({{of_size(8), {1, 1}}, {of_size(16), {1, 1}}});
-  const PointTable b = table({{of_size(16), {1, 1}}, {of_size(32), {1, 1}}});
-  const auto points = compare_campaigns(a, b);
+  const MedianTable a = table({{of_size(8), {1, 1}}, {of_size(16), {1, 1}}});
+  const MedianTable b = table({{of_size(16), {1, 1}}, {of_size(32), {1, 1}}});
+  const Comparison compared = compare_campaigns(a, b);
+  const auto& points = compared.points;
   ASSERT_EQ(points.size(), 3U);
-  EXPECT_EQ(points[0].why, "only the baseline measures it");
+  EXPECT_EQ(compared.why(points[0]), "only the baseline measures it");
   EXPECT_EQ(verdict_text(points[1]), "EQUIVALENT");
-  EXPECT_EQ(points[2].why, "only the other campaign measures it");
-  EXPECT_EQ(points[2].point, of_size(32));
+  EXPECT_EQ(compared.why(points[1]), "");
+  EXPECT_EQ(compared.why(points[2]), "only the other campaign measures it");
+  EXPECT_EQ(compared.experiment(points[2]), "micro.latency");
+  EXPECT_EQ(compared.variant(points[2]), "get");
+  EXPECT_EQ(compared.params_json(points[2]), R"({"bytes":32})");
   ComparisonTerms terms;
   terms.other_experiments["micro.latency"] = "version 1 and version 2";
-  EXPECT_EQ(compare_campaigns(a, b, terms)[1].why, "version 1 and version 2");
+  const Comparison others = compare_campaigns(a, b, terms);
+  EXPECT_EQ(others.why(others.points.at(1)), "version 1 and version 2");
+  EXPECT_EQ(verdict_text(others.points.at(1)), "INCOMPARABLE");
 }
 
 // Grids have more points than a budget measures.
 TEST(CompareCampaigns, WhatNeitherHasMeasuredIsLeftOut) {
-  const PointTable a = table({{of_size(8), {1, 1}}, {of_size(16), {}}, {of_size(32), {1, 1}}});
-  const PointTable b = table({{of_size(8), {1, 1}}, {of_size(16), {}}, {of_size(64), {}}});
-  const auto points = compare_campaigns(a, b);
-  ASSERT_EQ(points.size(), 2U);
-  EXPECT_EQ(points[0].point, of_size(8));
-  EXPECT_EQ(points[1].why, "only the baseline measures it");
+  const auto compared =
+      compare_campaigns(table({{of_size(8), {1, 1}}, {of_size(16), {}}, {of_size(32), {1, 1}}}),
+                        table({{of_size(8), {1, 1}}, {of_size(16), {}}, {of_size(64), {}}}));
+  ASSERT_EQ(compared.points.size(), 2U);
+  EXPECT_EQ(compared.params_json(compared.points[0]), R"({"bytes":8})");
+  EXPECT_EQ(compared.why(compared.points[1]), "only the baseline measures it");
+}
+
+// Two campaigns of the same grid, the second with one point more: what the comparison itself takes.
+TEST(CompareCampaigns, HundredsOfThousandsOfPointsTakeLittleMemory) {
+  constexpr uint32_t kPoints = 250'000;
+  const auto measured = [](double by, bool with_another) {
+    MedianTable table;
+    for (uint32_t i = 0; i < kPoints; ++i) {
+      const std::string params = R"({"bytes":)" + std::to_string(i) + R"(,"window":16})";
+      const std::vector<double> medians = {by * (1 + i % 7), by * (1.01 + i % 7)};
+      table.add("micro.latency", i % 2 == 0 ? "get" : "put", params, medians);
+      if (with_another && i == 0) table.add("micro.latency", "am", params, medians);
+    }
+    return table;
+  };
+  const Comparison compared = compare_campaigns(measured(1e-6, false), measured(2e-6, true));
+  ASSERT_EQ(compared.points.size(), kPoints + 1);
+  EXPECT_EQ(std::ranges::count(compared.points, "SLOWER", verdict_text), kPoints);
+  EXPECT_EQ(compared.why(compared.points.back()), "only the other campaign measures it");
+  EXPECT_LT(compared.a.bytes(), size_t{30} << 20);
+  EXPECT_LT(compared.b.bytes(), size_t{30} << 20);
+  EXPECT_LT(compared.points.capacity() * sizeof(ComparedPoint), size_t{40} << 20);
 }
 
 // A campaign against another of the same network, with the noise and the runs of budgeted ones.
@@ -99,17 +128,17 @@ TEST(CompareCampaigns, EqualsAreEquivalentAndSayWhatCouldHaveBeenSeen) {
     return static_cast<double>(std::ranges::count(points, verdict, verdict_text)) /
            static_cast<double>(points.size());
   };
-  const PointTable a = measured(1);
-  const auto equals = compare_campaigns(a, measured(1));
+  const MedianTable a = measured(1);
+  const auto equals = compare_campaigns(a, measured(1)).points;
   EXPECT_GT(share(equals, "EQUIVALENT"), 0.8);
   EXPECT_LT(share(equals, "FASTER") + share(equals, "SLOWER"), 0.005);
   // Two one-sided tests at 5 % call this many of those equivalent that differ by the margin.
-  EXPECT_LT(share(compare_campaigns(a, measured(1 + kPointMargin)), "EQUIVALENT"), 0.07);
+  EXPECT_LT(share(compare_campaigns(a, measured(1 + kPointMargin)).points, "EQUIVALENT"), 0.07);
   // What is said to be seen in four of five cases is.
   double detectable = 0;
   for (const ComparedPoint& point : equals) detectable += *point.detectable / kPoints;
   EXPECT_NEAR(detectable, 0.045, 0.01);
-  const auto differ = compare_campaigns(a, measured(1 + detectable), {.margin = 1e-6});
+  const auto differ = compare_campaigns(a, measured(1 + detectable), {.margin = 1e-6}).points;
   EXPECT_NEAR(share(differ, "SLOWER"), 0.8, 0.05);
 }
 
@@ -141,15 +170,15 @@ TEST(CompareCampaigns, FewDiscoveriesAreFalse) {
       }
       return table(points);
     };
-    const auto points = compare_campaigns(measured(false, 8), measured(true, 6));
+    const auto compared = compare_campaigns(measured(false, 8), measured(true, 6));
     int64_t discoveries = 0;
     int64_t wrong = 0;
-    for (const ComparedPoint& point : points) {
+    for (const ComparedPoint& point : compared.points) {
       if (point.verdict != stats::Verdict::faster && point.verdict != stats::Verdict::slower) {
         continue;
       }
       ++discoveries;
-      const bool differs = experiment::number_param(point.point, "bytes").value() < kDiffer;
+      const bool differs = *point.a < kDiffer;
       if (!differs || point.verdict == stats::Verdict::faster) ++wrong;
       if (differs) ++found;
     }

@@ -10,8 +10,22 @@
 namespace stripline::stats {
 namespace {
 
+constexpr double kUsualConfidence = 0.95;
 // Level of each of the two tests for equivalence.
 constexpr double kOneSided = 0.95;
+// In how many of all cases a detectable difference is found.
+constexpr double kPower = 0.8;
+
+// Quantiles of Student's t, of which each of hundreds of thousands of points needs three.
+struct Quantiles {
+  TQuantile two_sided{(1.0 + kUsualConfidence) / 2.0};
+  TQuantile one_sided{kOneSided};
+  TQuantile power{kPower};
+};
+const Quantiles& quantiles() {
+  static const Quantiles all;
+  return all;
+}
 
 Result<std::vector<double>> logs(std::span<const double> times, const char* what) {
   STRIPLINE_RETURN_IF_ERROR(check_finite(times, what));
@@ -85,9 +99,11 @@ Result<UnpairedRatio> unpaired_ratio(std::span<const double> candidate,
     const double freedom =
         squared * squared / (of_a * of_a / (runs_a - 1) + of_b * of_b / (runs_b - 1));
     const double error = std::sqrt(squared);
-    half = t_two_sided(confidence, freedom) * error;
-    half_one_sided = t_one_sided(kOneSided, freedom) * error;
-    result.detectable = std::expm1(detectable_errors(freedom) * error);
+    const double usual = quantiles().two_sided.at(freedom);
+    half = (confidence == kUsualConfidence ? usual : t_two_sided(confidence, freedom)) * error;
+    half_one_sided = quantiles().one_sided.at(freedom) * error;
+    // As detectable_errors() has it.
+    result.detectable = std::expm1((usual + quantiles().power.at(freedom)) * error);
     result.p_value = t_two_sided_p(difference / error, freedom);
   } else if (difference != 0) {
     result.p_value = 0;

@@ -5,6 +5,7 @@
 // be published (docs/measurement.md, "Runs, intervals, stopping").
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 
@@ -52,6 +53,20 @@ double t_two_sided_p(double t, double degrees_of_freedom);
 
 /// One-sided quantile of Student's t: t with P(T <= t) = confidence.
 double t_one_sided(double confidence, double degrees_of_freedom);
+
+/// t_one_sided() at one confidence, for hundreds of thousands of comparisons: within 1e-12 of it,
+/// relative to it, at a small part of its cost. Below one degree of freedom it is t_one_sided().
+class TQuantile {
+ public:
+  /// `confidence` lies in (0.5, 1).
+  explicit TQuantile(double confidence);
+
+  double at(double degrees_of_freedom) const;
+
+ private:
+  double confidence_;
+  std::array<double, 24> coefficients_{};
+};
 
 /// What a difference has to be, in standard errors, to be found by a two-sided test at 5 % in
 /// `power` of all cases (0.8 is usual); infinite without degrees of freedom.

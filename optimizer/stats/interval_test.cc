@@ -100,6 +100,19 @@ TEST(Quantiles, MatchTables) {
   EXPECT_NEAR(f_quantile(0.95, 1, 10), 4.964603, 1e-6);
 }
 
+TEST(Quantiles, AreTheSameWhereManyAreNeeded) {
+  for (const double confidence : {0.8, 0.95, 0.975}) {
+    const TQuantile quantile(confidence);
+    for (const double freedom : {0.5, 1.0, 1.001, 1.5, 1.9999, 2.0, 3.7, 10.0, 99.5, 1e4}) {
+      const double exact = t_one_sided(confidence, freedom);
+      EXPECT_NEAR(quantile.at(freedom), exact, 1e-12 * exact) << confidence << " " << freedom;
+    }
+    const double normal = normal_two_sided(2 * confidence - 1);
+    EXPECT_NEAR(quantile.at(std::numeric_limits<double>::infinity()), normal, 1e-12 * normal);
+    EXPECT_TRUE(std::isnan(quantile.at(std::numeric_limits<double>::quiet_NaN())));
+  }
+}
+
 TEST(RunMedianInterval, SaysWhichMethodItUsed) {
   const auto few = run_median_interval(count_to(5), 0.95);
   const auto enough = run_median_interval(count_to(6), 0.95);

@@ -203,16 +203,23 @@ TEST(UpdateChoice, TakesNoTimeAtMostEnds) {
 
 // Merging in the first buffers would hide it.
 TEST(UpdateChoice, FindsThatAllUpdatesHaveOneValue) {
+  const bootstrap::WithoutDebugMode methods;  // it has buffers only
   for (const bool one_value : {false, true}) {
     std::string said;
-    periods_of({.trace = "sites", .periods = 12, .one_value = one_value}, &said);
+    periods_of({.model = against_buffers(),
+                .guard = false,
+                .trace = "sites",
+                .periods = 12,
+                .one_value = one_value},
+               &said);
     EXPECT_EQ(said.find("--one-value") != std::string::npos, one_value) << said;
   }
 }
 
 TEST(UpdateChoice, IsShownWithACommandThatExplainsIt) {
+  const bootstrap::WithoutDebugMode methods;  // it has buffers only
   std::string said;
-  periods_of({.trace = "sites", .periods = 12}, &said);
+  periods_of({.model = against_buffers(), .guard = false, .trace = "sites", .periods = 12}, &said);
   for (const char* part :
        {"updates of 8 B", "stripline explain update ", "--updates 600 ", "--ranks 3 --local 33"}) {
     EXPECT_NE(said.find(part), std::string::npos) << part << " is missing in\n" << said;

@@ -127,16 +127,18 @@ namespace {
 // What the two sides of a comparison have said.
 struct Side {
   CampaignRecord record;
-  campaign::PointTable points;
+  campaign::MedianTable points;
 };
 
 Answer<Side> read_side(Store& store, RunResults& results, const std::string& name) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(name));
   STRIPLINE_ASSIGN_OR_RETURN(const auto record, store.campaign(number));
   if (!record) return campaign_not_found(name);
+  STRIPLINE_ASSIGN_OR_RETURN(auto stored, store.point_medians(number));
+  if (stored) return Side{*record, *std::move(stored)};
   STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store.runs(number));
-  STRIPLINE_ASSIGN_OR_RETURN(auto points, results.points_of(store, number, runs));
-  return Side{*record, std::move(points)};
+  STRIPLINE_ASSIGN_OR_RETURN(const auto points, results.points_of(store, number, runs));
+  return Side{*record, campaign::MedianTable(points)};
 }
 
 // A share as it is asked for, or the usual one.
@@ -155,20 +157,23 @@ Answer<ComparedCampaigns> compared_campaigns(Store& store, RunResults& results,
   STRIPLINE_ASSIGN_OR_RETURN(
       const auto rate,
       share_of(request.false_discoveries(), terms.false_discoveries, "false_discoveries"));
-  STRIPLINE_ASSIGN_OR_RETURN(const auto a, read_side(store, results, request.baseline()));
-  STRIPLINE_ASSIGN_OR_RETURN(const auto b, read_side(store, results, request.candidate()));
+  STRIPLINE_ASSIGN_OR_RETURN(auto a, read_side(store, results, request.baseline()));
+  STRIPLINE_ASSIGN_OR_RETURN(auto b, read_side(store, results, request.candidate()));
   terms.margin = margin;
   terms.false_discoveries = rate;
   terms.other_experiments = other_experiments(a.record, b.record);
-  return ComparedCampaigns{campaign::compare_campaigns(a.points, b.points, terms),
-                           spec_differences(a.record.spec, b.record.spec)};
+  return ComparedCampaigns{
+      campaign::compare_campaigns(std::move(a.points), std::move(b.points), std::move(terms)),
+      spec_differences(a.record.spec, b.record.spec)};
 }
 
 Answer<v1::CompareCampaignsResponse> compare_campaigns(Store& store, RunResults& results,
                                                        const v1::CompareCampaignsRequest& request) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto compared, compared_campaigns(store, results, request));
   v1::CompareCampaignsResponse response;
-  for (const auto& point : compared.points) *response.add_points() = to_wire(point);
+  for (const auto& point : compared.comparison.points) {
+    STRIPLINE_ASSIGN_OR_RETURN(*response.add_points(), to_wire(compared.comparison, point));
+  }
   for (const SpecDifference& difference : compared.differences) {
     auto& added = *response.add_differences();
     added.set_field(difference.field);

@@ -35,7 +35,7 @@ Answer<v1::ListPointsResponse> list_points(Coordinator& coordinator, Store& stor
 
 /// Two campaigns beside each other, as values.
 struct ComparedCampaigns {
-  std::vector<campaign::ComparedPoint> points;
+  campaign::Comparison comparison;
   std::vector<SpecDifference> differences;
 };
 Answer<ComparedCampaigns> compared_campaigns(Store& store, RunResults& results,

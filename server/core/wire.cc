@@ -16,10 +16,9 @@ void copy_to(const Range& range, Repeated* repeated) {
 }
 
 // Values of parameters as text.
-google::protobuf::Map<std::string, std::string> params_of(const experiment::Point& point) {
+google::protobuf::Map<std::string, std::string> params_of(const Json& json) {
   google::protobuf::Map<std::string, std::string> params;
-  const Json json = experiment::to_json(point);
-  for (const auto& [name, value] : json.at("params").items()) {
+  for (const auto& [name, value] : json.items()) {
     params[name] = value.is_string() ? value.get<std::string>() : value.dump();
   }
   return params;
@@ -42,13 +41,15 @@ v1::ComparedPoint::Verdict to_wire(const std::optional<stats::Verdict>& verdict)
 
 }  // namespace
 
-v1::ComparedPoint to_wire(const campaign::ComparedPoint& point) {
+Result<v1::ComparedPoint> to_wire(const campaign::Comparison& of,
+                                  const campaign::ComparedPoint& point) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json params, parse_json(of.params_json(point), "stored point"));
   v1::ComparedPoint message;
-  message.set_experiment(point.point.experiment);
-  message.set_variant(point.point.variant);
-  *message.mutable_params() = params_of(point.point);
+  message.set_experiment(of.experiment(point));
+  message.set_variant(of.variant(point));
+  *message.mutable_params() = params_of(params);
   message.set_verdict(to_wire(point.verdict));
-  message.set_why(point.why);
+  message.set_why(std::string(of.why(point)));
   message.set_baseline_runs(point.a_runs);
   message.set_candidate_runs(point.b_runs);
   if (point.a_median) message.set_baseline_median(*point.a_median);
@@ -81,7 +82,7 @@ v1::PlannedPoint to_wire(const PointRecord& record) {
   message.set_place(record.place);
   message.set_experiment(record.point.experiment);
   message.set_variant(record.point.variant);
-  *message.mutable_params() = params_of(record.point);
+  *message.mutable_params() = params_of(experiment::to_json(record.point).at("params"));
   message.set_runs_done(record.runs);
   message.set_runs_failed(record.failed);
   message.set_samples(record.samples);

@@ -27,7 +27,9 @@ WireEnum wire_named(bool (*parse)(Name, WireEnum*), std::string_view name) {
 
 v1::Campaign to_wire(const CampaignView& view);
 v1::CampaignEstimate to_wire(const CampaignEstimate& estimate);
-v1::ComparedPoint to_wire(const campaign::ComparedPoint& point);
+/// A point of the comparison. Errors: data_loss, for parameters that cannot be read.
+Result<v1::ComparedPoint> to_wire(const campaign::Comparison& of,
+                                  const campaign::ComparedPoint& point);
 v1::PlannedPoint to_wire(const PointRecord& record);
 v1::RunLoad to_wire(const RunLoad& load);
 

@@ -14,8 +14,8 @@
 #include "optimizer/experiment/json.h"
 #include "server/clock.h"
 #include "server/core/reads.h"
-#include "server/core/wire.h"
 #include "server/doors/api_call.h"
+#include "server/doors/comparison_pieces.h"
 #include "server/doors/grpc_access.h"
 
 namespace stripline::server {
@@ -268,40 +268,7 @@ Answer<http::Response> Api::description(const Call& /*call*/) {
   return answered(Result<Json>(openapi(routes, roles_)));
 }
 
-// What was compared, row by row: its text would be many times as large.
-class Api::ComparisonPieces final : public http::Pieces {
- public:
-  ComparisonPieces(CallLimits& limits, std::string payer, ComparedCampaigns compared)
-      : limits_(limits), payer_(std::move(payer)), compared_(std::move(compared)) {}
-
-  std::optional<std::string> next() override {
-    if (ended_) return std::nullopt;
-    const MeteredCall metered(limits_, payer_, 0);
-    std::string text = next_ == 0 ? "{\"points\": [" : "";
-    const size_t end = std::min(next_ + kRowsAtOnce, compared_.points.size());
-    for (; next_ < end; ++next_) {
-      const auto row = json_text(to_wire(compared_.points[next_]));
-      if (!row.ok()) return std::nullopt;
-      if (next_ > 0) text += ",\n";
-      text += *row;
-    }
-    if (next_ < compared_.points.size()) return text;
-    ended_ = true;
-    Json differences = Json::array();
-    for (const SpecDifference& one : compared_.differences) {
-      differences.push_back({{"field", one.field}, {"baseline", one.a}, {"candidate", one.b}});
-    }
-    return text + "], \"differences\": " + dumped(differences) + "}";
-  }
-
- private:
-  CallLimits& limits_;
-  const std::string payer_;
-  const ComparedCampaigns compared_;
-  size_t next_ = 0;
-  bool ended_ = false;
-};
-
+template <typename Sent>
 Answer<http::Response> Api::campaign_comparison(const Call& call) {
   STRIPLINE_ASSIGN_OR_RETURN(auto compare, call.as<v1::CompareCampaignsRequest>());
   compare.set_baseline(call.campaign());
@@ -323,11 +290,14 @@ Answer<http::Response> Api::campaign_comparison(const Call& call) {
   STRIPLINE_ASSIGN_OR_RETURN(auto compared,
                              compared_campaigns(core_.store, core_.results, compare));
   http::Response response;
-  response.pieces = std::make_unique<ComparisonPieces>(limits_, call.payer, std::move(compared));
+  response.pieces = std::make_unique<Sent>(limits_, call.payer, std::move(compared));
   response.keeps = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
       std::move(place), std::move(one_of_all));
   return response;
 }
+
+template Answer<http::Response> Api::campaign_comparison<ComparisonRows>(const Call& call);
+template Answer<http::Response> Api::campaign_comparison<ComparisonColumns>(const Call& call);
 
 // The points of a campaign, a page of the store at a time.
 class Api::PointPieces final : public http::Pieces {

@@ -78,7 +78,6 @@ class Api {
 
  private:
   class PointPieces;
-  class ComparisonPieces;
 
   // Lines for a function of the core (carry_out.h), which terminate if the method answers another
   // message: what gRPC alone has; what HTTP alone has, or by one more path, where `about` is a
@@ -117,6 +116,8 @@ class Api {
   Answer<http::Response> events(const Call& call);
   Answer<http::Response> all_events(const Call& call);
   Answer<http::Response> import(const Call& call);
+  // Sent as pieces of this kind (comparison_pieces.h).
+  template <typename Sent>
   Answer<http::Response> campaign_comparison(const Call& call);
   Answer<http::Response> questions(const Call& call);
   Answer<http::Response> file(const Call& call);

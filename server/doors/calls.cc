@@ -17,6 +17,7 @@
 #include "server/core/reads.h"
 #include "server/doors/admin_calls.h"
 #include "server/doors/api_call.h"
+#include "server/doors/comparison_pieces.h"
 #include "server/doors/unary.h"
 // With it comes how gRPC reads and writes messages.
 #include "stripline/v1/operations.grpc.pb.h"
@@ -136,7 +137,17 @@ const std::vector<Api::Entry>& Api::entries() {
         "Another campaign against this one, point by point.",
         "",
         {"with", "margin", "false_discoveries"}},
-       &Api::campaign_comparison,
+       &Api::campaign_comparison<ComparisonRows>,
+       kCompareCost_s,
+       kLong},
+      {{get,
+        "campaigns/{campaign}/compare/columns",
+        "getComparisonColumns",
+        "/stripline.v1.Campaigns/CompareCampaigns",
+        "The same column by column, for hundreds of thousands of points.",
+        kJson,
+        {"with", "margin", "false_discoveries"}},
+       &Api::campaign_comparison<ComparisonColumns>,
        kCompareCost_s,
        kLong},
       {{get, "explain", "listDecisions", "/stripline.v1.Models/GetModel",

@@ -226,10 +226,15 @@ TEST_F(HttpTest, CampaignsAreEstimatedComparedAndDeleted) {
     EXPECT_NE(point.at("verdict"), "INCOMPARABLE") << point;
   }
   EXPECT_TRUE(same.at("differences").empty());
+  const Json columns = json(campaign + "/compare/columns?with=" + campaign + "&margin=0.05");
+  EXPECT_EQ(columns.at("ratio"), Json(std::vector<int>(8, 1)));
+  EXPECT_EQ(columns.at("experiment").at("values"), Json::array({"micro.latency"}));
+  EXPECT_TRUE(columns.at("differences").empty());
   for (const char* wrong :
        {"", "?with=poem", "?with=campaigns/c1&margin=2", "?with=campaigns/c1&margin=much",
         "?with=campaigns/c1&false_discoveries=1"}) {
     EXPECT_EQ(status(campaign + "/compare" + wrong), 400) << wrong;
+    EXPECT_EQ(status(campaign + "/compare/columns" + wrong), 400) << wrong;
   }
   EXPECT_EQ(status(campaign + "/compare?with=campaigns/c9"), 404);
 
@@ -416,7 +421,8 @@ TEST_F(HttpTest, DescribesItselfAsItIs) {
     if (asked.find('{') != std::string::npos || !content.contains("application/json")) continue;
     // With itself.
     if (asked.ends_with("compare")) asked += "?with=" + asked.substr(0, asked.rfind('/'));
-    if (asked.ends_with("columns")) asked += "?experiment=micro.latency";
+    if (asked.ends_with("points/columns")) asked += "?experiment=micro.latency";
+    if (asked.ends_with("compare/columns")) asked += "?with=campaigns/c1";
     const Json answer = json(asked);
     answered.insert(path);
     const Json& schema = content.at("application/json");
@@ -783,6 +789,15 @@ TEST_F(TlsHttpTest, EveryPathLetsInWhomItSays) {
     }
   }
   EXPECT_EQ(seen, std::set<std::string>(roles.begin(), roles.end()));
+}
+
+// As the tabs and tools of those behind one address do.
+TEST_F(TlsHttpTest, ManyOfOneAddressAreAnsweredAtOnce) {
+  std::vector<std::future<int>> all;
+  for (int i = 0; i < 64; ++i) {
+    all.push_back(std::async(std::launch::async, [this] { return status("nodes", admin_); }));
+  }
+  for (auto& one : all) EXPECT_EQ(one.get(), 200);
 }
 
 TEST_F(TlsHttpTest, ServesByTlsToThoseWithAToken) {

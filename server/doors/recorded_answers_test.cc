@@ -694,6 +694,7 @@ void RecordedAnswersTest::all_by_http() {
   http_call("watchCampaign", name + "/events");
   http_call("watchCampaigns", "events?after=" + name.substr(name.rfind('/') + 1) + ":0");
   http_call("compareCampaigns", name + "/compare?with=" + name);
+  http_call("getComparisonColumns", name + "/compare/columns?with=" + name);
   const std::string spec = std::string(R"({"spec":)") + kSpec + "}";
   http_call("estimateCampaign", "campaigns/estimate", spec);
   const std::string created = http_call("createCampaign", "campaigns", spec).value("name", "");

@@ -58,7 +58,7 @@ constexpr int kMaxConcurrentCalls = 256;
 // Over all connections: what gRPC has read and the server has not taken yet. When it comes
 // near, gRPC reads less.
 constexpr size_t kMaxTransportBytes = size_t{256} << 20;
-// For results of runs that are compared: 32 bytes a point.
+// For results of runs that are compared by their samples: 32 bytes a point.
 constexpr size_t kResultsBytes = size_t{64} << 20;
 constexpr std::chrono::seconds kStopPatience{2};
 constexpr std::chrono::minutes kRenewalCheck{10};

@@ -28,6 +28,7 @@ struct CampaignPoints {
 struct PointUpdate {
   int64_t campaign = 0;
   PointRecord now;
+  std::vector<double> medians = {};  ///< One of each run that gave samples, in order.
 };
 
 /// The plan of a run: experiment::Assignment in its JSON form, with fence 0.

@@ -1,34 +1,12 @@
 #include "server/store/point_columns.h"
 
-#include <charconv>
-#include <cmath>
 #include <string_view>
 
 #include "base/json.h"
+#include "server/store/column_text.h"
 
 namespace stripline::server {
 namespace {
-
-constexpr int kDigits = 6;
-
-template <typename Number>
-void write(std::string& text, Number number) {
-  char digits[32];
-  const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-  text.append(digits, end);
-}
-
-void write(std::string& text, const std::optional<double>& value) {
-  if (!value || !std::isfinite(*value)) {
-    text += "null";
-    return;
-  }
-  char digits[32];
-  const auto end =
-      std::to_chars(digits, digits + sizeof digits, *value, std::chars_format::general, kDigits)
-          .ptr;
-  text.append(digits, end);
-}
 
 template <typename Values>
 void write_column(std::string& text, std::string_view name, const Values& values) {
@@ -39,7 +17,7 @@ void write_column(std::string& text, std::string_view name, const Values& values
   for (const auto& value : values) {
     if (!first) text += ',';
     first = false;
-    write(text, value);
+    append_value(text, value);
   }
   text += ']';
 }
@@ -62,7 +40,7 @@ void PointColumns::Placed::write(std::string& text, size_t rows) const {
   text += "],\"of\":[";
   for (size_t row = 0; row < rows; ++row) {
     if (row > 0) text += ',';
-    server::write(text, row < of.size() ? of[row] : -1);
+    append_value(text, row < of.size() ? of[row] : -1);
   }
   text += "]}";
 }

@@ -37,7 +37,7 @@ constexpr const char* kUsedBytes =
     "SELECT (SELECT coalesce(sum(octet_length(data)), 0) FROM payloads)"
     " + (SELECT coalesce(sum(octet_length(view) + octet_length(message)), 0) FROM events)"
     " + (SELECT coalesce(sum(octet_length(experiment) + octet_length(variant)"
-    "    + octet_length(params)), 0) FROM points)"
+    "    + octet_length(params) + coalesce(octet_length(medians), 0)), 0) FROM points)"
     " + (SELECT coalesce(sum(octet_length(assignment)), 0) FROM plans)"
     " + (SELECT coalesce(sum(octet_length(content)), 0) FROM model_versions)";
 

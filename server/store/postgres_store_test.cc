@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/testing/assert_ok.h"
+#include "server/security/authority.h"
 #include "server/store/postgres_copy.h"
 #include "server/testing/postgres_server.h"
 #include "server/testing/store_fixture.h"
@@ -269,6 +270,29 @@ TEST_F(PostgresStoreTest, MovesToAFileAndBack) {
   ASSERT_OK(restore_into_postgres(copy_again, database().url(), folder_.path()));
   reopen();
   expect_all(*store_, uint64_t{1} << 32);
+}
+
+TEST_F(PostgresStoreTest, CertificatesAndKeysAreInTheBackup) {
+  apply(node("a"));
+  const TempFolder data;
+  ASSERT_TRUE(Authority::create(data.path(), {"head"}, 2e9).ok());
+  const auto copy = folder_ / "copy.db";
+  ASSERT_OK(back_up_postgres(database().url(), copy, data.path()));
+  store_.reset();
+  database().run("DROP SCHEMA stripline CASCADE");
+  const TempFolder next;
+  ASSERT_OK_AND_ASSIGN(const bool restored,
+                       restore_into_postgres(copy, database().url(), next.path()));
+  EXPECT_TRUE(restored);
+  const auto before = Authority::open(data.path(), 2e9);
+  ASSERT_OK_AND_ASSIGN(const auto after, Authority::open(next.path(), 2e9));
+  EXPECT_EQ(after.sha256(), before->sha256());
+  reopen();
+  EXPECT_TRUE(*store_->node("a"));
+  EXPECT_EQ(database().run("SELECT count(*) FROM information_schema.tables"
+                           " WHERE table_name = 'backup_files'"),
+            "0\n")
+      << "the database does not hold them";
 }
 
 TEST_F(PostgresStoreTest, OnlyItsOwnTablesAreTouched) {

@@ -82,6 +82,7 @@ CREATE TABLE points (
   median {real},
   low {real},                   -- of the interval of the median
   high {real},
+  medians {bytes},              -- of the runs that gave samples, eight bytes each
   PRIMARY KEY (campaign, place)
 ) {keyed};
 CREATE TABLE runs (

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "optimizer/experiment/json.h"
 #include "server/store/compression.h"
+#include "server/store/point_records.h"
 #include "server/store/sql_feedback.h"
 #include "server/store/sql_operations.h"
 #include "server/store/version_json.h"
@@ -74,14 +75,16 @@ Status write_points(SqlDatabase& database, const std::vector<CampaignPoints>& ca
 
 Status write_point_updates(SqlDatabase& database, const std::vector<PointUpdate>& updates) {
   return write_all(database, updates, R"sql(
-      UPDATE points SET runs = ?, failed = ?, samples = ?, median = ?, low = ?, high = ?
+      UPDATE points SET runs = ?, failed = ?, samples = ?, median = ?, low = ?, high = ?,
+                        medians = ?
       WHERE campaign = ? AND place = ?)sql",
                    [](SqlStatement& s, const PointUpdate& update) {
                      const PointRecord& r = update.now;
                      const auto estimate = r.estimate.value_or(campaign::Estimate());
                      s.bind(r.runs, r.failed, r.samples,
                             r.estimate ? std::optional(estimate.median) : std::nullopt,
-                            estimate.low, estimate.high, update.campaign, r.place);
+                            estimate.low, estimate.high, SqlBlob{bytes_of_medians(update.medians)},
+                            update.campaign, r.place);
                    });
 }
 

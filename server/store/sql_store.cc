@@ -6,6 +6,7 @@
 
 #include "server/store/compression.h"
 #include "server/store/point_filter.h"
+#include "server/store/point_records.h"
 #include "server/store/sql_feedback.h"
 #include "server/store/sql_operations.h"
 #include "server/store/sql_retention.h"
@@ -230,6 +231,28 @@ Result<PointColumns> SqlStore::point_columns(int64_t campaign, const std::string
     return statement->status();
   }));
   return columns;
+}
+
+Result<std::optional<campaign::MedianTable>> SqlStore::point_medians(int64_t campaign) {
+  std::optional<campaign::MedianTable> table;
+  STRIPLINE_RETURN_IF_ERROR(read([&](SqlDatabase& database) -> Status {
+    table.emplace();
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto statement,
+        database.prepare("SELECT experiment, variant, params, runs - failed, medians FROM points"
+                         " WHERE campaign = ? ORDER BY place"));
+    statement->bind(campaign);
+    while (statement->step()) {
+      STRIPLINE_ASSIGN_OR_RETURN(const auto medians, medians_of_bytes(statement->blob(4)));
+      if (medians.size() != statement->unsigned_integer(3)) {
+        table.reset();
+        return {};
+      }
+      table->add(statement->text(0), statement->text(1), statement->text(2), medians);
+    }
+    return statement->status();
+  }));
+  return table;
 }
 
 Result<std::optional<std::string>> SqlStore::sampling_node(const RunKey& run, uint64_t fence) {

@@ -34,6 +34,7 @@ class SqlStore : public Store {
                                           uint32_t from, size_t limit) override;
   Result<std::vector<ExperimentSummary>> point_summary(int64_t campaign) override;
   Result<PointColumns> point_columns(int64_t campaign, const std::string& experiment) override;
+  Result<std::optional<campaign::MedianTable>> point_medians(int64_t campaign) override;
   Result<std::optional<std::string>> sampling_node(const RunKey& run, uint64_t fence) override;
   Result<std::optional<RunAttempt>> attempt(const RunKey& run, uint64_t fence) override;
   Result<std::vector<AttemptRecord>> attempts_between(double from_unix_s, double to_unix_s,

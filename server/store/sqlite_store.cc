@@ -257,12 +257,9 @@ void SqliteStore::bound_log() {
   if (cut == LogBound::Cut::no) return;
   const bool waits = cut == LogBound::Cut::when_unread;
   const auto readers = waits ? readers_.take_all() : readers_.try_take_all();
-  std::unique_lock lock(checkpointer_mutex_, std::defer_lock);
-  if (waits) {
-    lock.lock();
-  } else if (readers.empty() || !lock.try_lock()) {
-    return;
-  }
+  if (readers.empty()) return;
+  // What a checkpoint copies meanwhile need not be copied here.
+  const std::lock_guard lock(checkpointer_mutex_);
   // Fails while another program reads in it: checkpoint() says so.
   (void)checkpointer_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
 }

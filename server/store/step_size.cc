@@ -14,11 +14,13 @@ size_t bytes_of(const Changes& changes) {
   rows(changes.nodes);
   rows(changes.campaigns);
   rows(changes.runs);
-  rows(changes.point_updates);
   rows(changes.attempts);
   rows(changes.attempt_ends);
   rows(changes.facts);
   rows(changes.audit);
+  for (const PointUpdate& update : changes.point_updates) {
+    bytes += kRowBytes + update.medians.size() * sizeof(double);
+  }
   for (const RunPlan& plan : changes.plans) bytes += plan.assignment_json.size();
   for (const CampaignPoints& campaign : changes.points) rows(campaign.points);
   for (const BatchRecord& batch : changes.batches) bytes += kRowBytes + batch.data.size();

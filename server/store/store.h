@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "optimizer/campaign/median_table.h"
 #include "server/store/changes.h"
 #include "server/store/point_columns.h"
 #include "server/store/storage_health.h"
@@ -102,6 +103,9 @@ class Store {
   virtual Result<std::vector<ExperimentSummary>> point_summary(int64_t campaign) = 0;
   /// The points of one experiment.
   virtual Result<PointColumns> point_columns(int64_t campaign, const std::string& experiment) = 0;
+  /// All points, in order of place, with the medians of their runs. Nullopt: runs have measured
+  /// some before medians were stored, so that only their samples tell.
+  virtual Result<std::optional<campaign::MedianTable>> point_medians(int64_t campaign) = 0;
 
   /// Where rank 0 of this attempt is or was; nullopt when the run was never given out so.
   virtual Result<std::optional<std::string>> sampling_node(const RunKey& run, uint64_t fence) = 0;

@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -24,6 +25,7 @@
 #include "server/store/postgres_store.h"
 #include "server/store/sqlite.h"
 #include "server/store/sqlite_store.h"
+#include "server/testing/http_client.h"
 #include "server/testing/postgres_server.h"
 #include "server/testing/service_test.h"
 #include "tests/e2e/processes.h"
@@ -53,11 +55,13 @@ class Crashes : public server::ServiceTest {
   std::filesystem::path database() const { return data() / "stripline.db"; }
 
   // `prefix`: what starts the server.
-  void serve(const std::vector<std::string>& prefix = {}) {
+  void serve(const std::vector<std::string>& prefix = {},
+             const std::vector<std::string>& options = {}) {
     ServerSetup setup;
     setup.prefix = prefix;
     setup.door = Door::anyone;
     setup.options.insert(setup.options.end(), {"--max-failures", "20"});
+    setup.options.insert(setup.options.end(), options.begin(), options.end());
     if (postgres_) {
       setup.options.insert(setup.options.end(),
                            {"--store", postgres_->url(), "--takeover-time", "2"});
@@ -78,6 +82,23 @@ class Crashes : public server::ServiceTest {
     grpc::ClientContext context;
     (void)fleet_->GetServerStatus(&context, {}, &status);
     return status.storage_failure();
+  }
+
+  // What those see who watch the server at its port for metrics: the status of /readyz, and the
+  // figure of outages.
+  std::pair<int, std::string> watched() const {
+    const std::string mark = "metrics on http://127.0.0.1:";
+    const std::string log = process_->log();
+    const size_t at = log.find(mark);
+    if (at == std::string::npos) return {-1, log};
+    httplib::Client client = server::http_client(std::atoi(log.c_str() + at + mark.size()));
+    const auto ready = client.Get("/readyz");
+    const auto figures = client.Get("/metrics");
+    if (!ready || !figures) return {-1, "no answer"};
+    const std::string name = "\nstripline_storage_failing ";
+    const size_t figure = figures->body.find(name);
+    if (figure == std::string::npos) return {ready->status, figures->body};
+    return {ready->status, figures->body.substr(figure + name.size(), 1)};
   }
 
   // An agent whose acknowledged samples go to the ledger, a batch for each point.
@@ -312,8 +333,13 @@ TEST_F(Crashes, AFullDiskLosesNothing) {
   if (run_program({"unshare", "-rm", "sh", "-c", mount}).exit_code != 0) {
     GTEST_SKIP() << "no mounts of one's own here";
   }
-  ASSERT_NO_FATAL_FAILURE(serve({"unshare", "-rm", "sh", "-c", mount + R"( && exec "$@")", "sh"}));
+  ASSERT_NO_FATAL_FAILURE(serve({"unshare", "-rm", "sh", "-c", mount + R"( && exec "$@")", "sh"},
+                                {"--metrics-listen", "127.0.0.1:0"}));
   ASSERT_NO_FATAL_FAILURE(start_samplers());
+  const std::pair<int, std::string> stores(200, "0");
+  const std::pair<int, std::string> fails(503, "1");
+  EXPECT_TRUE(stripline::eventually([&] { return watched() == stores; }, kPatienceS))
+      << process_->log();
   const std::string campaign = sample();
   ASSERT_TRUE(measures(campaign, 2));
   const std::filesystem::path disk =
@@ -324,9 +350,12 @@ TEST_F(Crashes, AFullDiskLosesNothing) {
       kPatienceS));
   // It is said all the while, though small steps can be stored.
   ASSERT_TRUE(stripline::eventually([&] { return !storage_failure().empty(); }, kPatienceS));
+  ASSERT_TRUE(stripline::eventually([&] { return watched() == fails; }, kPatienceS))
+      << watched().first << " " << watched().second;
   const double end_s = steady_seconds() + (has_time() ? 60 : 7);
   while (steady_seconds() < end_s) {
     ASSERT_NE(storage_failure(), "") << process_->log();
+    ASSERT_EQ(watched(), fails) << process_->log();
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
   const Finished shown = cli(process_->address(), {"campaign", "show", campaign});
@@ -334,6 +363,7 @@ TEST_F(Crashes, AFullDiskLosesNothing) {
   std::filesystem::remove(disk / "filler");
   ASSERT_TRUE(succeeds(campaign)) << process_->log();
   EXPECT_TRUE(stripline::eventually([&] { return storage_failure().empty(); }, kPatienceS));
+  EXPECT_TRUE(stripline::eventually([&] { return watched() == stores; }, kPatienceS));
   keep_ledgers();
   for (const auto& [batch, data] : ledger_) EXPECT_EQ(std::get<1>(batch), 1U) << "measured again";
   // What is on that disk goes with the server.

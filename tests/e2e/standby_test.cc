@@ -236,6 +236,24 @@ TEST_F(StandbyTest, TheCommandFollowsACampaignToTheNextServer) {
   EXPECT_NE(watched.out.find("succeeded"), std::string::npos) << watched.err << watched.out;
 }
 
+TEST_F(StandbyTest, TheCommandRunsACampaignOnToTheNextServer) {
+  start_samplers();
+  std::thread killer([&] {
+    EXPECT_TRUE(measures(2));
+    first_->kill();
+  });
+  const Finished ran = cli(
+      both_, {"campaign", "run", "--fabric", "tcp", "--experiment", "kernel.loop", "--runs", "3"});
+  killer.join();
+  EXPECT_EQ(ran.exit_code, kExitOk) << ran.err << second_->log();
+  EXPECT_NE(ran.out.find("succeeded"), std::string::npos) << ran.err << ran.out;
+  ASSERT_TRUE(serves(*second_)) << second_->log();
+  v1::ListCampaignsResponse all;
+  grpc::ClientContext context;
+  ASSERT_TRUE(campaigns_->ListCampaigns(&context, {}, &all).ok());
+  EXPECT_EQ(all.campaigns_size(), 1) << "it is created once";
+}
+
 // It cancels its calls when it ends: for whoever follows, that is no end.
 TEST_F(StandbyTest, TheCommandFollowsACampaignAwayFromAServerThatEnds) {
   start_samplers();

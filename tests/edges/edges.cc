@@ -290,7 +290,7 @@ std::vector<Case> systematic_cases(const std::vector<Call>& calls) {
     for (size_t i = 0; first + i < cases.size(); ++i) {
       uint64_t drawn = 0;
       choose_job(cases[first + i], call, (turn + i) % kMappedInterval == 0, [&](uint64_t below) {
-        return hash_of(kSystematic, number, (i + 1) << 8 | ++drawn) % below;
+        return mix64(hash_of(kSystematic, number, (i + 1) << 8 | ++drawn)) % below;
       });
     }
   }
@@ -299,7 +299,7 @@ std::vector<Case> systematic_cases(const std::vector<Call>& calls) {
 
 Case random_case(const std::vector<Call>& calls, uint64_t seed) {
   uint64_t drawn = 0;
-  const auto draw = [&](uint64_t below) { return hash_of(seed, ++drawn, 0) % below; };
+  const auto draw = [&](uint64_t below) { return mix64(hash_of(seed, ++drawn, 0)) % below; };
   Case one{.call = draw(calls.size())};
   const Call& call = calls[one.call];
   for (const Argument argument : call.arguments) {

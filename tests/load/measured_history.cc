@@ -35,6 +35,11 @@ double time_s(int64_t campaign, uint32_t place) {
   return campaign % 2 == 0 && place % 3 == 0 ? 1.2 * usual_s : usual_s;
 }
 
+// The samples of a run, in ascending order.
+double sample_s(int64_t campaign, uint32_t run, uint32_t place, uint32_t sample) {
+  return time_s(campaign, place) * (1 + 0.001 * (sample + run));
+}
+
 server::CampaignRecord ended(int64_t number, uint64_t samples, double now_unix_s) {
   server::CampaignRecord record;
   record.number = number;
@@ -68,15 +73,19 @@ server::RunRecord finished(int64_t campaign, uint32_t run, uint32_t points) {
 }
 
 // What is known of a point once both runs have measured it.
-server::PointRecord known(int64_t campaign, uint32_t place) {
+server::PointUpdate known(int64_t campaign, uint32_t place) {
   const double median_s = time_s(campaign, place);
-  server::PointRecord record;
-  record.place = place;
-  record.runs = kRuns;
-  record.samples = uint64_t{kRuns} * kSamples;
-  record.estimate = stripline::campaign::Estimate{median_s, 0.98 * median_s,
-                                                  (1.01 + place % 5 / 10.0) * median_s};
-  return record;
+  server::PointUpdate update;
+  update.campaign = campaign;
+  update.now.place = place;
+  update.now.runs = kRuns;
+  update.now.samples = uint64_t{kRuns} * kSamples;
+  update.now.estimate = stripline::campaign::Estimate{median_s, 0.98 * median_s,
+                                                      (1.01 + place % 5 / 10.0) * median_s};
+  for (uint32_t run = 1; run <= kRuns; ++run) {
+    update.medians.push_back(sample_s(campaign, run, place, kSamples / 2));
+  }
+  return update;
 }
 
 server::BatchRecord batch_of(int64_t campaign, uint32_t run, uint32_t first, uint32_t end) {
@@ -87,7 +96,7 @@ server::BatchRecord batch_of(int64_t campaign, uint32_t run, uint32_t first, uin
     series.run = run;
     series.verified = true;
     for (uint32_t i = 0; i < kSamples; ++i) {
-      series.values.push_back(time_s(campaign, place) * (1 + 0.001 * (i + run)));
+      series.values.push_back(sample_s(campaign, run, place, i));
       series.timestamps_s.push_back(1e-3 * (i + 1));
     }
     all.push_back(experiment::to_json(series));
@@ -110,7 +119,7 @@ Status fill_points(server::Store& store, int64_t campaign, uint32_t points) {
     added.first = first;
     for (uint32_t place = first; place < end; ++place) {
       added.points.push_back(point_at(place));
-      step.point_updates.push_back({campaign, known(campaign, place)});
+      step.point_updates.push_back(known(campaign, place));
     }
     for (uint32_t run = 1; run <= kRuns; ++run) {
       for (uint32_t from = first; from < end; from += kPointsOfBatch) {

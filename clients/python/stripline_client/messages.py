@@ -422,7 +422,8 @@ class RunLoad(TypedDict, total=False):
 
 
 class ServerNotice(TypedDict, total=False):
-    kind: str  # KIND_UNSPECIFIED, ADMIN_TOKEN, SERVER_CERTIFICATE, AUTHORITY, NODE_CERTIFICATE, OWN_TOKEN, ISSUER
+    # KIND_UNSPECIFIED, ADMIN_TOKEN, SERVER_CERTIFICATE, AUTHORITY, NODE_CERTIFICATE, OWN_TOKEN, ISSUER, TOKENS
+    kind: str
     message: str
     subject: str
     time: str

@@ -191,6 +191,26 @@ class Operations:
         """
         return self._call("GET", "/campaigns/{campaign}", {"campaign": campaign}, {})
 
+    def get_comparison_columns(
+        self,
+        campaign: str,
+        *,
+        with_: str,
+        margin: Optional[float] = None,
+        false_discoveries: Optional[float] = None,
+    ) -> Any:
+        """The same column by column, for hundreds of thousands of points.
+
+        GET /campaigns/{campaign}/compare/columns, for the role viewer.
+        Answers JSON that docs/http.md explains.
+        """
+        return self._call(
+            "GET",
+            "/campaigns/{campaign}/compare/columns",
+            {"campaign": campaign},
+            {"with": with_, "margin": margin, "false_discoveries": false_discoveries},
+        )
+
     def get_description(self) -> Any:
         """This description.
 

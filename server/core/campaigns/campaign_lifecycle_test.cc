@@ -3,6 +3,7 @@
 #include <string>
 #include <thread>
 
+#include "server/testing/saboteur.h"
 #include "server/testing/service_test.h"
 
 namespace stripline::server {
@@ -287,6 +288,45 @@ TEST_F(CampaignLifecycleTest, ComparedWithItselfNothingDiffers) {
     EXPECT_EQ(point.why(), "ranks 2 and 4");
   }
   EXPECT_EQ(reason_of(compare("campaigns/c9", response)), "CAMPAIGN_NOT_FOUND");
+}
+
+// Medians are stored with the points; of campaigns from before that the samples are read.
+TEST_F(CampaignLifecycleTest, AreComparedByStoredMediansOrElseBySamples) {
+  start_agents();
+  const std::string first = created(small_spec(3)).name();
+  watch(first);
+  const std::string second = created(small_spec(4)).name();
+  watch(second);
+  const auto compared = [&] {
+    v1::CompareCampaignsRequest request;
+    request.set_baseline(first);
+    request.set_candidate(second);
+    grpc::ClientContext context;
+    v1::CompareCampaignsResponse response;
+    EXPECT_TRUE(campaigns_->CompareCampaigns(&context, request, &response).ok());
+    return response;
+  };
+  const auto by_medians = compared();
+  ASSERT_EQ(by_medians.points_size(), 8);
+  EXPECT_EQ(by_medians.points(0).baseline_runs(), 3U);
+  EXPECT_EQ(by_medians.points(0).candidate_runs(), 4U);
+  EXPECT_TRUE(by_medians.points(0).has_ratio());
+  Saboteur(folder_.path()).run("UPDATE points SET medians = NULL");
+  EXPECT_EQ(compared().DebugString(), by_medians.DebugString());
+}
+
+TEST_F(CampaignLifecycleTest, NoSampleIsReadToCompare) {
+  start_agents();
+  const std::string name = created(small_spec(2)).name();
+  watch(name);
+  Saboteur(folder_.path()).run("UPDATE payloads SET data = x'00'");
+  v1::CompareCampaignsRequest request;
+  request.set_baseline(name);
+  request.set_candidate(name);
+  grpc::ClientContext context;
+  v1::CompareCampaignsResponse response;
+  ASSERT_TRUE(campaigns_->CompareCampaigns(&context, request, &response).ok());
+  EXPECT_EQ(response.points_size(), 8);
 }
 
 TEST_F(CampaignLifecycleTest, AnEstimateStartsNothingAndLearnsFromWhatWasMeasured) {

@@ -343,7 +343,7 @@ bool offers_all(const NodeOffer& node, const std::vector<Experiment>& experiment
   });
 }
 
-// Who can take part: each experiment may be offered by other nodes than the next.
+// Nodes that can take part: each experiment may be offered by other nodes than the next.
 std::optional<Problem> set_places(const std::vector<const NodeOffer*>& nodes,
                                   const std::vector<Experiment>& experiments, CampaignPlan& plan) {
   std::vector<campaign::NodePlace> places;

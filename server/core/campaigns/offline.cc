@@ -87,7 +87,7 @@ class Import {
     }
     for (uint32_t place = 0; place < points.size(); ++place) {
       if (points[place].runs() == 0) continue;
-      all_.changes.point_updates.push_back({number, record_of(all_.points, place)});
+      all_.changes.point_updates.push_back(update_of(number, all_.points, place));
     }
     complete_campaign();
     return std::move(all_);

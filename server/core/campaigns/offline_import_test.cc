@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "base/testing/test_size.h"
 #include "optimizer/campaign/offline_results.h"
 #include "server/core/models/fit_job.h"
 #include "server/store/point_records.h"
@@ -65,6 +67,30 @@ class OfflineImportTest : public ServiceTest {
     writer->WritesDone();
     return writer->Finish();
   }
+
+  // A file that is being sent.
+  struct Upload {
+    explicit Upload(v1::Campaigns::Stub& campaigns)
+        : writer(campaigns.ImportResults(&context, &campaign)) {}
+    // False: the server takes no more of it.
+    bool write(size_t bytes) {
+      constexpr size_t kChunkBytes = size_t{4} << 20;
+      v1::ResultsChunk chunk;
+      chunk.set_data(std::string(kChunkBytes, 'x'));
+      for (size_t sent = 0; sent < bytes; sent += kChunkBytes) {
+        if (!writer->Write(chunk)) return false;
+      }
+      return true;
+    }
+    grpc::Status end() {
+      writer->WritesDone();
+      return writer->Finish();
+    }
+
+    grpc::ClientContext context;
+    v1::Campaign campaign;
+    std::unique_ptr<grpc::ClientWriter<v1::ResultsChunk>> writer;
+  };
 
   // A server that has seen nothing yet.
   void start_elsewhere() {
@@ -217,6 +243,32 @@ TEST_F(OfflineImportTest, TheAllowanceIsAskedForBeforeAnythingIsRead) {
     if (status.error_code() == kRefused) break;
   }
   EXPECT_EQ(status.error_code(), kRefused) << status.error_message();
+}
+
+// Results are in memory until they are whole.
+TEST_F(OfflineImportTest, ResultsThatComeInAreBoundedOverAllCallers) {
+  if (kInstrumented) GTEST_SKIP() << "it sends half a gigabyte";
+  constexpr size_t kNearlyTheLargest = size_t{252} << 20;
+  Upload first(*campaigns_);
+  Upload second(*campaigns_);
+  Upload third(*campaigns_);
+  EXPECT_TRUE(first.write(kNearlyTheLargest));
+  EXPECT_TRUE(second.write(kNearlyTheLargest));
+  third.write(size_t{64} << 20);
+  int refused = 0;
+  // The one whose bytes arrive last is refused.
+  for (Upload* const one : {&third, &first, &second}) {
+    const std::string reason = reason_of(one->end());
+    if (reason == "BUSY") {
+      ++refused;
+    } else {
+      EXPECT_EQ(reason, "INVALID_FIELD") << "it came whole, and is no file of results";
+    }
+  }
+  EXPECT_GE(refused, 1);
+  Upload next(*campaigns_);
+  EXPECT_TRUE(next.write(size_t{64} << 20));
+  EXPECT_EQ(reason_of(next.end()), "INVALID_FIELD") << "there is room again";
 }
 
 TEST_F(OfflineImportTest, PlansForNodesThatAreNotConnected) {

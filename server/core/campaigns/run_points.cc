@@ -34,7 +34,7 @@ Status add_results(Store& store, Draft& d, const ActiveRun& active) {
   }
   table->add_run(active.group.run().run, results);
   for (const campaign::PointResult& result : results) {
-    d.changes.point_updates.push_back({d.campaign.number, record_of(*table, result.place)});
+    d.changes.point_updates.push_back(update_of(d.campaign.number, *table, result.place));
   }
   d.campaign.width = campaign::achieved_width(*table);
   d.points = std::move(table);

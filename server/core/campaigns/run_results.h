@@ -1,5 +1,6 @@
-// What finished runs have said of a campaign's points, kept from one comparison to the next: a
-// run's samples are read once, and a few bytes of each point are remembered.
+// What finished runs have said of a campaign's points whose medians are not stored with them, as of
+// before they were: read from the samples, and kept from one comparison to the next. A run's
+// samples are read once, and a few bytes of each point are remembered.
 //
 // Thread-safe.
 #pragma once

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "base/quantity.h"
 #include "base/rfc3339.h"
 #include "server/store/names.h"
 
@@ -23,6 +25,34 @@ bool is_admin(const TokenRecord& token, double now_unix_s) {
   return token.role == Role::admin && token.usable_at(now_unix_s);
 }
 
+bool is_long(const TokenRecord& token) {
+  return token.expires_unix_s - token.created_unix_s > kLongToken_s;
+}
+
+// The user has another that lets him do as much, and lasts.
+bool is_replaced(const TokenRecord& token, const Ends& ends, double now_unix_s) {
+  return std::any_of(ends.tokens.begin(), ends.tokens.end(), [&](const TokenRecord& other) {
+    return other.subject == token.subject && other.role >= token.role &&
+           other.usable_at(now_unix_s) && other.expires_unix_s - now_unix_s >= kLongTokenNotice_s;
+  });
+}
+
+// Tokens of users that end soon, the first one first, without those of these hashes.
+std::vector<TokenRecord> ending_tokens(const Ends& ends, const std::set<std::string>& noticed,
+                                       double now_unix_s) {
+  std::vector<TokenRecord> ending;
+  for (const TokenRecord& token : ends.tokens) {
+    if (token.role == Role::agent || !token.usable_at(now_unix_s) || !is_long(token)) continue;
+    if (token.expires_unix_s - now_unix_s >= kLongTokenNotice_s) continue;
+    if (noticed.contains(token.secret_sha256) || is_replaced(token, ends, now_unix_s)) continue;
+    ending.push_back(token);
+  }
+  std::stable_sort(ending.begin(), ending.end(), [](const auto& a, const auto& b) {
+    return a.expires_unix_s < b.expires_unix_s;
+  });
+  return ending;
+}
+
 }  // namespace
 
 std::optional<double> last_admin_end_unix_s(const std::vector<TokenRecord>& tokens,
@@ -37,6 +67,7 @@ std::optional<double> last_admin_end_unix_s(const std::vector<TokenRecord>& toke
 std::vector<ServerNotice> notices_of(const Ends& ends, double now_unix_s) {
   using Kind = ServerNotice::Kind;
   std::vector<ServerNotice> notices;
+  std::set<std::string> noticed;  // hashes of tokens that have a notice already
   const auto add = [&](Kind kind, double notice_s, double end_unix_s, const std::string& subject,
                        const std::string& what, const std::string& todo) {
     if (end_unix_s - now_unix_s >= notice_s) return;
@@ -50,6 +81,7 @@ std::vector<ServerNotice> notices_of(const Ends& ends, double now_unix_s) {
     add(Kind::admin_token, kAdminTokenNotice_s, *last, token->name(),
         "the last token of an administrator, that of " + token->subject + ",",
         "make another with 'stripline token create --role admin NAME'");
+    noticed.insert(token->secret_sha256);
   } else if (ends.authority_unix_s) {
     notices.push_back({Kind::admin_token, "",
                        "no token of an administrator is valid: make one on the server's machine, "
@@ -73,9 +105,28 @@ std::vector<ServerNotice> notices_of(const Ends& ends, double now_unix_s) {
               "remove it"
             : "its agent renews it when it is connected");
   }
-  if (ends.own_token_unix_s) {
-    add(Kind::own_token, kOwnTokenNotice_s, *ends.own_token_unix_s, "", "your token",
+  if (ends.own_token) {
+    add(Kind::own_token, is_long(*ends.own_token) ? kLongTokenNotice_s : kShortTokenNotice_s,
+        ends.own_token->expires_unix_s, "", "your token",
         "an administrator makes another with 'stripline token create'");
+    noticed.insert(ends.own_token->secret_sha256);
+  }
+  if (ends.for_administrators) {
+    const auto ending = ending_tokens(ends, noticed, now_unix_s);
+    const auto add_first = [&](const std::string& what, const std::string& todo) {
+      add(Kind::tokens, kLongTokenNotice_s, ending.front().expires_unix_s, ending.front().name(),
+          what, todo);
+    };
+    if (ending.size() == 1) {
+      add_first("the token of " + ending.front().subject,
+                "make another with 'stripline token create --role " +
+                    std::string(to_string(ending.front().role)) + " NAME'");
+    } else if (!ending.empty()) {
+      add_first(count_text(ending.size(), "token") +
+                    " of users end within 30 days; the first, that of " + ending.front().subject +
+                    ",",
+                "'stripline token list' names them, and 'stripline token create' makes others");
+    }
   }
   std::stable_sort(notices.begin(), notices.end(),
                    [](const auto& a, const auto& b) { return a.end_unix_s < b.end_unix_s; });

@@ -12,7 +12,14 @@ namespace stripline::server {
 
 /// See ServerNotice in fleet.proto.
 struct ServerNotice {
-  enum class Kind { admin_token, server_certificate, authority, node_certificate, own_token };
+  enum class Kind {
+    admin_token,
+    server_certificate,
+    authority,
+    node_certificate,
+    own_token,
+    tokens
+  };
   Kind kind = Kind::admin_token;
   std::string subject;  ///< "tokens/0123456789abcdef", "nodes/a", or empty
   std::string message;  ///< What ends, and what to do about it.
@@ -32,7 +39,9 @@ struct Ends {
   std::optional<double> authority_unix_s;
   std::vector<NodeCertificateEnd> nodes;
   /// The token that who asks has shown.
-  std::optional<double> own_token_unix_s = std::nullopt;
+  std::optional<TokenRecord> own_token = std::nullopt;
+  /// An administrator asks, or the log, who make tokens for others.
+  bool for_administrators = false;
 };
 
 /// How long before its end each is noticed.
@@ -41,7 +50,11 @@ inline constexpr double kServerCertificateNotice_s = 30.0 * 86400;
 inline constexpr double kAuthorityNotice_s = 90.0 * 86400;
 /// Agents renew their certificate when a third of its time, ten days, is left.
 inline constexpr double kNodeCertificateNotice_s = 9.0 * 86400;
-inline constexpr double kOwnTokenNotice_s = 7.0 * 86400;
+/// Tokens of users that were made for longer than kLongToken_s; others are short by intent.
+inline constexpr double kLongToken_s = 60.0 * 86400;
+inline constexpr double kLongTokenNotice_s = 30.0 * 86400;
+/// The caller's own where it was made for less.
+inline constexpr double kShortTokenNotice_s = 7.0 * 86400;
 
 /// The soonest first.
 std::vector<ServerNotice> notices_of(const Ends& ends, double now_unix_s);

@@ -25,6 +25,8 @@ v1::ServerNotice::Kind to_wire(ServerNotice::Kind kind) {
       return v1::ServerNotice::NODE_CERTIFICATE;
     case ServerNotice::Kind::own_token:
       return v1::ServerNotice::OWN_TOKEN;
+    case ServerNotice::Kind::tokens:
+      return v1::ServerNotice::TOKENS;
   }
   return v1::ServerNotice::KIND_UNSPECIFIED;
 }
@@ -53,9 +55,10 @@ Result<Ends> ends_of(Store& store, const Access& access, double now_unix_s, cons
   if (const auto own = authority->server_certificate(); own.ok()) {
     ends.server_certificate_unix_s = own->not_after_unix_s();
   }
-  // A token of an issuer ends within hours, as it should.
-  if (caller != nullptr && caller->token_until_unix_s != 0 && caller->voucher == Voucher::none) {
-    ends.own_token_unix_s = caller->token_until_unix_s;
+  ends.for_administrators = caller == nullptr || caller->role == Role::admin;
+  // A token of an issuer, which ends within hours, as it should, is not among them.
+  for (const TokenRecord& token : ends.tokens) {
+    if (caller != nullptr && token.secret_sha256 == caller->token_sha256) ends.own_token = token;
   }
   std::string after;
   while (true) {

@@ -11,7 +11,8 @@
 
 namespace stripline::server {
 
-/// What is known of what ends; of `caller`, if there is one, his token. Errors: the store's.
+/// What is known of what ends, as `caller` may know it, with his token; nullptr: as the log tells
+/// it. Errors: the store's.
 Result<Ends> ends_of(Store& store, const Access& access, double now_unix_s,
                      const Caller* caller = nullptr);
 

@@ -125,6 +125,18 @@ class WebServerTest : public testing::Test {
     return text;
   }
 
+  // What comes until it ends so, or the server has closed the connection.
+  static std::string until(const UniqueFd& fd, std::string_view ending) {
+    std::string text;
+    char buffer[4096];
+    while (!text.ends_with(ending)) {
+      const ssize_t got = ::recv(fd.get(), buffer, sizeof buffer, 0);
+      if (got <= 0) break;
+      text.append(buffer, static_cast<size_t>(got));
+    }
+    return text;
+  }
+
   static constexpr std::string_view kLasting = "lasting";
   WebServerOptions options_;
   std::atomic<int> asked_ = 0;
@@ -200,6 +212,26 @@ TEST_F(WebServerTest, RangesAreNotServed) {
   ASSERT_TRUE(got);
   EXPECT_EQ(got->status, kOk);
   EXPECT_EQ(got->body.size(), 1'000'000U);
+}
+
+// None of them makes room for another, however many ask at once.
+TEST_F(WebServerTest, AnAddressMayUseAllOfItsConnections) {
+  serve();
+  std::vector<UniqueFd> callers;
+  for (size_t i = 0; i < options_.bounds.connections_of_address; ++i) {
+    callers.push_back(connected());
+  }
+  const std::string ask = "GET /x HTTP/1.1\r\nHost: head\r\n\r\n";
+  for (int round = 0; round < 3; ++round) {
+    for (const UniqueFd& caller : callers) {
+      EXPECT_EQ(::send(caller.get(), ask.data(), ask.size(), MSG_NOSIGNAL),
+                static_cast<ssize_t>(ask.size()));
+    }
+    for (size_t i = 0; i < callers.size(); ++i) {
+      const std::string answer = until(callers[i], "/x  127.0.0.1");
+      EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 ")) << round << " " << i << ": " << answer;
+    }
+  }
 }
 
 TEST_F(WebServerTest, ACallerWhoSaysNothingMakesRoom) {
