@@ -1,7 +1,6 @@
 #include "optimizer/report/questions.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/number_text.h"
 #include "base/quantity.h"
 #include "optimizer/plan/ask.h"
 #include "optimizer/plan/mechanisms.h"
@@ -30,12 +30,8 @@ Error wrong(const plan::FieldText& text, const std::string& value, const std::st
 }
 
 Result<uint64_t> whole(const plan::FieldText& text, const std::string& value) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error == std::errc() && end == value.data() + value.size() && number >= text.least &&
-      number <= text.most) {
-    return number;
-  }
+  const auto number = number_from_text<uint64_t>(value);
+  if (number && *number >= text.least && *number <= text.most) return *number;
   return wrong(
       text, value,
       "a whole number from " + std::to_string(text.least) + " to " + std::to_string(text.most));

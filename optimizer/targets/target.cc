@@ -1,22 +1,15 @@
 #include "optimizer/targets/target.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
 
 #include "base/cut_text.h"
+#include "base/number_text.h"
 #include "base/quantity.h"
 
 namespace stripline::targets {
 namespace {
-
-std::optional<uint64_t> whole_number_of(std::string_view text) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 uint64_t saturated_product(uint64_t a, uint64_t b) {
   uint64_t product = 0;
@@ -74,7 +67,7 @@ Status check_value(const Knob& knob, std::string_view value) {
   switch (knob.kind) {
     case KnobKind::count:
     case KnobKind::bytes: {
-      const auto number = whole_number_of(value);
+      const auto number = number_from_text<uint64_t>(value);
       if (number && *number >= knob.least && *number <= knob.most) return {};
       return refuse("a whole number from " + std::to_string(knob.least) + " to " +
                     std::to_string(knob.most));
@@ -97,7 +90,7 @@ Status check_value(const Knob& knob, std::string_view value) {
 }
 
 uint64_t memory_of(const Knob& knob, std::string_view value, uint64_t ranks) {
-  const auto number = whole_number_of(value);
+  const auto number = number_from_text<uint64_t>(value);
   if (!number || knob.memory_per_peer == 0) return 0;
   return saturated_product(saturated_product(*number, knob.memory_per_peer), ranks);
 }

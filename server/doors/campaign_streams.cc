@@ -276,11 +276,11 @@ class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
   void OnReadDone(bool ok) override {
     ReactorStep step(this);
     if (!ok) return end(step);
-    if (text_.size() + chunk_.data().size() > campaign::kMostResultsBytes) {
+    if (text_.size() + chunk_.data().size() > campaign::kMaxResultsBytes) {
       return Finish(rpc_status(Problem{ErrorCode::resource_exhausted,
                                        "TOO_LARGE",
                                        "results of at most " +
-                                           std::to_string(campaign::kMostResultsBytes >> 20) +
+                                           std::to_string(campaign::kMaxResultsBytes >> 20) +
                                            " MiB are taken",
                                        {}}));
     }

@@ -163,11 +163,11 @@ Status print_choices(const ChoiceQuestion& question, const Options& options,
       kept_or_measured(options, question.name, cells, question.name + ".jsonl", {}, measure));
   STRIPLINE_ASSIGN_OR_RETURN(const std::string tables, choice_tables(question, results));
   std::printf(
-      "Loss: time of the way that the runtime chooses with a model of the network, over that of "
+      "Loss: time of the method that the runtime chooses with a model of the network, over that of "
       "the best one of the sweep, less 1. The best one is chosen on every other run and compared "
-      "in the runs between them, and the other way round, %u runs with fresh ranks, in which all "
-      "ways take turns; cells in which the choice was faster count as 0. Means are geometric, the "
-      "worst is that of the cells whose 95 %% interval over runs lies above 0. %s Criteria: at "
+      "in the runs between them, and vice versa, %u runs with fresh ranks, in which all "
+      "methods take turns; cells in which the choice was faster count as 0. Means are geometric, "
+      "the worst is that of the cells whose 95 %% interval over runs lies above 0. %s Criteria: at "
       "most %s on average on emulated networks and %s on others, %s at worst (INCONCLUSIVE: the "
       "interval holds it).\n\n%s",
       runs, question.explained.c_str(), percent(asked::choices::kEmulated.mean, 0).c_str(),

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <map>
 #include <tuple>
 
 #include "base/json.h"
+#include "base/number_text.h"
 #include "optimizer/experiment/json.h"
 
 namespace stripline::suites::tune {
@@ -41,17 +41,14 @@ class Index {
   Result<std::pair<size_t, size_t>> find(const experiment::Point& point) const {
     const auto key = key_of(point);
     const auto cell = key ? cells_.find(*key) : cells_.end();
-    size_t variant = 0;
-    const std::string& text = point.variant;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), variant);
-    const bool number = error == std::errc() && end == text.data() + text.size();
-    if (cell == cells_.end() || !number || variant >= plan_.variants.size()) {
+    const auto variant = number_from_text<size_t>(point.variant);
+    if (cell == cells_.end() || !variant || *variant >= plan_.variants.size()) {
       return Error(ErrorCode::data_loss,
                    "the driver has printed a point that it was not asked "
                    "for: " +
                        experiment::point_key(point));
     }
-    return std::pair(cell->second, variant);
+    return std::pair(cell->second, *variant);
   }
 
  private:

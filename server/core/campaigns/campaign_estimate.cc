@@ -1,7 +1,9 @@
 #include "server/core/campaigns/campaign_estimate.h"
 
 #include <algorithm>
+#include <array>
 
+#include "base/enum_names.h"
 #include "base/quantity.h"
 
 namespace stripline::server {
@@ -61,23 +63,9 @@ void add_risks_of_precision(CampaignEstimate& estimate, const campaign::Rule& ru
 }  // namespace
 
 std::string_view to_string(RiskKind kind) {
-  switch (kind) {
-    case RiskKind::unknown_pace:
-      return "UNKNOWN_PACE";
-    case RiskKind::no_result:
-      return "NO_RESULT";
-    case RiskKind::provisional:
-      return "PROVISIONAL";
-    case RiskKind::slower:
-      return "SLOWER";
-    case RiskKind::coarse_grid:
-      return "COARSE_GRID";
-    case RiskKind::wide:
-      return "WIDE";
-    case RiskKind::no_spare_node:
-      return "NO_SPARE_NODE";
-  }
-  return "";
+  constexpr std::array<std::string_view, 7> kNames = {
+      "UNKNOWN_PACE", "NO_RESULT", "PROVISIONAL", "SLOWER", "COARSE_GRID", "WIDE", "NO_SPARE_NODE"};
+  return enum_name(kNames, kind);
 }
 
 bool is_like(const CampaignSpec& one, const CampaignSpec& other) {

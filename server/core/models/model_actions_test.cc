@@ -152,7 +152,7 @@ TEST_F(ModelActionsTest, AnotherCampaignJudges) {
   const auto bad = validate(name, "campaigns/c3");
   ASSERT_TRUE(bad) << bad.problem().message;
   EXPECT_EQ(bad->state(), v1::ModelVersion::FAILED);
-  EXPECT_GT(bad->validation().mean_error(), kMostError);
+  EXPECT_GT(bad->validation().mean_error(), kMaxError);
   EXPECT_EQ(promote(name, "canary").problem().reason, "GATE");
 }
 

@@ -8,7 +8,7 @@
 
 #include "optimizer/fit/judge_decisions.h"
 #include "server/core/models/model_verdict.h"
-#include "server/store/records.h"
+#include "server/store/model_records.h"
 
 namespace stripline::server {
 

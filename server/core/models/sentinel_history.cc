@@ -74,7 +74,7 @@ Answer<Json> sentinel_history(Store& store, const ModelVersionRecord& version) {
                              model::parse_model(content, version_name(version.key)));
   const plan::CompiledModel compiled(model);
   Json checks = Json::array();
-  const size_t first = version.checks.size() - std::min(version.checks.size(), kMostTold);
+  const size_t first = version.checks.size() - std::min(version.checks.size(), kMaxTold);
   for (size_t i = first; i < version.checks.size(); ++i) {
     const CheckRecord& check = version.checks[i];
     STRIPLINE_ASSIGN_OR_RETURN(auto sentinels, sentinels_of(store, compiled, check));

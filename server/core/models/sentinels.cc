@@ -1,9 +1,11 @@
 #include "server/core/models/sentinels.h"
 
 #include <algorithm>
+#include <array>
 
 #include <spdlog/spdlog.h>
 
+#include "base/enum_names.h"
 #include "base/network_name.h"
 #include "optimizer/experiment/catalogue.h"
 #include "optimizer/experiment/tuning.h"
@@ -22,7 +24,7 @@ constexpr double kSentinelBudgetS = 60;
 // A second reading tells an accident from a network that has changed.
 constexpr double kSecondLook = 0.1;
 // Lines that are not said again; what goes wrong for good is a handful.
-constexpr size_t kMostSaid = 100;
+constexpr size_t kMaxSaid = 100;
 
 CampaignSpec group_of(const std::optional<CampaignRecord>& fitted_to, const std::string& fabric) {
   CampaignSpec spec;
@@ -53,10 +55,8 @@ v1::PromoteModelVersionRequest promotion(const VersionKey& key, std::string_view
 }  // namespace
 
 std::optional<StalePolicy> stale_policy_from_string(std::string_view name) {
-  if (name == "keep") return StalePolicy::keep;
-  if (name == "rollback") return StalePolicy::rollback;
-  if (name == "replace") return StalePolicy::replace;
-  return std::nullopt;
+  constexpr std::array<std::string_view, 3> kNames = {"keep", "rollback", "replace"};
+  return enum_named<StalePolicy>(kNames, name);
 }
 
 CampaignSpec sentinel_spec(const std::optional<CampaignRecord>& fitted_to,
@@ -274,7 +274,7 @@ Result<std::optional<CampaignRecord>> Sentinels::fitted_to(const ModelVersionRec
 }
 
 void Sentinels::say_once(const std::string& text) {
-  if (said_.size() >= kMostSaid) said_.clear();
+  if (said_.size() >= kMaxSaid) said_.clear();
   if (said_.insert(text).second) spdlog::warn("{}", text);
 }
 
