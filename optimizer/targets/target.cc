@@ -59,6 +59,30 @@ std::vector<std::string_view> words_of(std::string_view list) {
   return words;
 }
 
+bool acts_on(const Knob& knob, Path path) {
+  return knob.path == path || knob.path == Path::any || path == Path::any;
+}
+
+std::vector<Setting> probes_on(const Target& target, Path path) {
+  std::vector<Setting> probes;
+  for (const std::string_view text : words_of(target.probe_settings)) {
+    const size_t equals = text.find('=');
+    const Knob* const knob = find_knob(target, text.substr(0, equals));
+    if (knob == nullptr || equals == std::string_view::npos || !acts_on(*knob, path)) continue;
+    probes.push_back({std::string(knob->name), std::string(text.substr(equals + 1))});
+  }
+  return probes;
+}
+
+void put_setting(std::vector<Setting>& settings, const Setting& setting) {
+  const auto found = std::ranges::find(settings, setting.name, &Setting::name);
+  if (found != settings.end()) {
+    found->value = setting.value;
+  } else {
+    settings.push_back(setting);
+  }
+}
+
 const Knob* find_knob(const Target& target, std::string_view name) {
   const auto found = std::ranges::find(target.knobs, name, &Knob::name);
   return found == target.knobs.end() ? nullptr : &*found;

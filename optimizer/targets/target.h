@@ -117,9 +117,9 @@ struct Target {
   std::string_view version_command;
   std::string_view version_marker;
   std::span<const Knob> knobs;
-  /// "NAME=VALUE" of a knob that has to slow some operations down, by which a target without
-  /// alternatives by operation shows that it reads a file. It is measured, and never exported.
-  std::string_view probe_setting;
+  /// "NAME=VALUE" of knobs that have to slow some operations down, with blanks between, by which a
+  /// target shows that it takes the settings of a file. They are measured, and never exported.
+  std::string_view probe_settings;
   Operations operations = Operations::messages;
   /// The alternatives of a collective operation; the first one is the target's default. Null where
   /// a target has no choice by operation.
@@ -137,6 +137,15 @@ Scope scope_of(const Target& target, Collective collective);
 
 /// The words of a list that blanks separate, as Knob::values.
 std::vector<std::string_view> words_of(std::string_view list);
+
+/// Whether a knob is looked at on a path; where a target chooses itself, every one is.
+bool acts_on(const Knob& knob, Path path);
+
+/// The target's probe_settings whose knobs act on a path.
+std::vector<Setting> probes_on(const Target& target, Path path);
+
+/// Gives the setting of this name another value, or adds it.
+void put_setting(std::vector<Setting>& settings, const Setting& setting);
 
 /// The knob of this name, or null.
 const Knob* find_knob(const Target& target, std::string_view name);

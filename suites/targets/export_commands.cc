@@ -31,17 +31,17 @@ Status status_of(const Result<T>& result) {
   return result.error();
 }
 
-// Shares of the time by the end of which each stage has ended; the rest is for the proof.
-constexpr std::array kStageEnds = {0.5, 0.7, 0.85};
+// Shares of the time by the end of which each stage has ended; the rest is for the proofs.
+constexpr std::array kStageEnds = {0.48, 0.66, 0.8};
 
 // What was validated with these is not stale with them. Other things of the record stay.
-Status renew(const fs::path& record_file, const Basis& here, const std::optional<Proof>& proof) {
+Status renew(const fs::path& record_file, const Basis& here, const std::vector<Proof>& proofs) {
   STRIPLINE_ASSIGN_OR_RETURN(Json record, read_json_file(record_file));
   record["validated"] = true;
   record["version"] = here.version;
   record["kernel"] = here.kernel;
   record["configuration"] = here.configuration;
-  if (proof) record["proof"]["factor"] = proof->factor;
+  for (size_t i = 0; i < proofs.size(); ++i) record["proofs"][i]["factor"] = proofs[i].factor;
   return write_json_file(record_file, record);
 }
 
@@ -77,16 +77,15 @@ Result<int> verify(const VerifyOptions& options) {
     record.checked.insert(record.checked.end(), checked.begin(), checked.end());
   }
   record.validated = record.stages.back().passed;
-  if (record.proof && record.validated) {
+  if (!record.validated) record.proofs.clear();
+  for (Proof& proof : record.proofs) {
     validation.budget_s = budget.left_s();
-    STRIPLINE_ASSIGN_OR_RETURN(record.proof->factor,
-                               prove_reading(launcher, file, record.proof->probe, validation));
-  } else {
-    record.proof.reset();
+    STRIPLINE_ASSIGN_OR_RETURN(proof.factor,
+                               prove_reading(launcher, file, proof.probe, validation));
   }
   if (record.validated && has_news) {
     // It holds where its record cannot be written, too.
-    const Status renewed = renew(file.parent_path() / kRecordName, here, record.proof);
+    const Status renewed = renew(file.parent_path() / kRecordName, here, record.proofs);
     if (!renewed.ok()) print_progress("not noted in its record: " + renewed.error().message());
   }
   record.search.result = {};

@@ -42,7 +42,9 @@ struct ExportRecord {
   SearchReport search;
   std::vector<StageResult> stages;  ///< those that were reached
   std::vector<Checked> checked;     ///< of all of them
-  std::optional<Proof> proof;
+  /// Of everything that is exported (rules, settings); empty: it is not shown that the target reads
+  /// them.
+  std::vector<Proof> proofs;
 };
 
 Json to_json(const ExportRecord& record);
@@ -60,7 +62,7 @@ Result<ExportRecord> read_record_of(const std::filesystem::path& file);
 /// Comments for the head of every file: who, when, what for, and the gains with their intervals.
 std::vector<std::string> comments_of(const ExportRecord& record, const std::string& use);
 
-/// For people: gains per cell, knobs, what was rejected, how validation and proof ended.
+/// For people: gains per cell, knobs, what was rejected, how validation and proofs ended.
 std::string summary_of(const ExportRecord& record);
 
 }  // namespace stripline::suites::tune

@@ -84,7 +84,7 @@ Result<int> install(const InstallOptions& options) {
         ErrorCode::failed_precondition,
         "'" + file.string() + "' was not validated: tune again, or 'stripline export verify' it");
   }
-  if (!record.proof) {
+  if (record.proofs.empty()) {
     return Error(ErrorCode::failed_precondition,
                  "that the target reads '" + file.string() +
                      "' was not proven, as nothing that was measured is slow enough for a probe: "
@@ -190,7 +190,9 @@ Result<Bundle> as_converted(const Bundle& bundle, std::vector<ExportFile> files,
   record["configuration"] = "";
   record["stages"] = Json::array();
   record["checks"] = Json::array();
-  if (record.contains("proof")) record["proof"]["factor"] = nullptr;  // the probe stays
+  if (record.contains("proofs")) {
+    for (Json& one : record["proofs"]) one["factor"] = nullptr;  // the probes stay
+  }
   record.erase(kFormerFiles);
   record.erase(kBackups);
   record["files"] = Json::object();

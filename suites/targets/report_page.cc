@@ -23,6 +23,8 @@ constexpr const char* kStyle =
     "td.n{text-align:right;color:#111}td.d{color:#666}"
     "pre{background:#f4f4f4;color:#111;padding:1em;overflow:auto}";
 
+constexpr const char* kNotProven = "<p>That the target reads the files was not proven.</p>\n";
+
 std::string text_of(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return "";
@@ -231,19 +233,21 @@ std::string tables_of_what_was_seen(const Json& record) {
 }
 
 std::string proof_text(const Json& record) {
-  const auto proof = record.find("proof");
-  if (proof == record.end() || std::isnan(number_of(*proof, "factor"))) {
-    return "<p>That the target reads the files was not proven.</p>\n";
+  std::string html;
+  for (const Json& proof : list_of(record, "proofs")) {
+    const double factor = number_of(proof, "factor");
+    if (std::isnan(factor)) return kNotProven;
+    std::string what = text_of(proof, "candidate");
+    std::string operation = text_of(proof, "collective");
+    if (const auto setting = proof.find("setting"); setting != proof.end()) {
+      what = text_of(*setting, "name") + "=" + text_of(*setting, "value");
+      operation = text_of(proof, "operation");
+    }
+    html += "<p>Read by the target: a probe (" + html_text(what) + " for " +
+            html_text(operation + " of " + text_of(proof, "ranks")) + " ranks) took " +
+            formatted("%.2f", factor) + " times as long.</p>\n";
   }
-  std::string what = text_of(*proof, "candidate");
-  std::string operation = text_of(*proof, "collective");
-  if (const auto setting = proof->find("setting"); setting != proof->end()) {
-    what = text_of(*setting, "name") + "=" + text_of(*setting, "value");
-    operation = text_of(*proof, "operation");
-  }
-  return "<p>Read by the target: a probe (" + html_text(what) + " for " +
-         html_text(operation + " of " + text_of(*proof, "ranks")) + " ranks) took " +
-         formatted("%.2f", number_of(*proof, "factor")) + " times as long.</p>\n";
+  return html.empty() ? kNotProven : html;
 }
 
 }  // namespace

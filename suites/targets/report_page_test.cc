@@ -41,8 +41,14 @@ Json record() {
           {"settings", settings},
           {"rejected", Json::array({rejected})},
           {"tuned_violations", Json::array({violated})},
-          {"proof",
-           {{"collective", "bcast"}, {"ranks", 4U}, {"candidate", "linear"}, {"factor", 4.0}}}};
+          {"proofs",
+           Json::array(
+               {{{"collective", "bcast"}, {"ranks", 4U}, {"candidate", "linear"}, {"factor", 4.0}},
+                {{"collective", "allreduce"},
+                 {"ranks", 2U},
+                 {"setting", {{"name", "much"}, {"value", "1"}}},
+                 {"operation", "latency"},
+                 {"factor", 3.0}}})}};
 }
 
 std::string page_of(const Json& json) {
@@ -64,6 +70,7 @@ TEST(ReportPage, HoldsWhatWasFoundAndWhy) {
   EXPECT_TRUE(has(page, "<td>chain</td><td>hung for 5 s</td>"));
   EXPECT_TRUE(has(page, "<td>the tuned settings</td><td>8 B &lt;= 128 B</td>"));
   EXPECT_TRUE(has(page, "a probe (linear for bcast of 4 ranks) took 4.00 times"));
+  EXPECT_TRUE(has(page, "a probe (much=1 for latency of 2 ranks) took 3.00 times"));
   EXPECT_TRUE(has(page, "# from 8 B on: &lt;binomial&gt;"));
   EXPECT_TRUE(has(page, "<td>too much memory</td>"));
   EXPECT_LT(page.find("<td>much</td>"), page.find("<td>little</td>"));
@@ -79,7 +86,7 @@ TEST(ReportPage, SaysWhereTheDefaultIsKeptAndNothingIsProven) {
   EXPECT_TRUE(has(page, "was not proven"));
   // Its probe is known, and was not tried in another version.
   Json converted = record();
-  converted["proof"]["factor"] = nullptr;
+  converted["proofs"][1]["factor"] = nullptr;
   EXPECT_TRUE(has(page_of(converted), "was not proven"));
   EXPECT_FALSE(report_page({"{}", {}}).ok());
   EXPECT_FALSE(report_page({"no JSON", {}}).ok());

@@ -79,7 +79,7 @@ class CollectiveSearch {
     report_.runs = table_.runs();
     report_.seconds = options_.budget_s - launcher_.left_s();
     if (auto found = table_.slowest(options_.processors)) {
-      report_.probe = Probe{found->first, std::move(found->second)};
+      report_.rules_probe = Probe{found->first, std::move(found->second)};
     }
     STRIPLINE_ASSIGN_OR_RETURN(report_.violations,
                                targets::violated_guidelines(table_.defaults(), options_.rule));
@@ -259,22 +259,19 @@ class KnobSearch {
     const targets::Target& target = launcher.adapter().target();
     for (const targets::Knob& knob : target.knobs) {
       // What is chosen by collective is not looked at here.
-      const bool acts = knob.path == options.path || knob.path == targets::Path::any;
       const bool is_choice = knob.name.starts_with("coll_") ||
                              knob.name.find("_INTRA_ALGORITHM") != std::string_view::npos;
-      if (!acts || is_choice || knob.kind == targets::KnobKind::text) continue;
+      if (!targets::acts_on(knob, options.path) || is_choice) continue;
+      if (knob.kind == targets::KnobKind::text) continue;
       for (const auto value : targets::words_of(knob.values)) {
         if (value == knob.default_value) continue;
         arms_.push_back({.setting = {std::string(knob.name), std::string(value)}});
       }
     }
-    // First, so that there is time for it.
-    const std::string_view probe = target.probe_setting;
-    const size_t equals = probe.find('=');
-    if (equals == std::string_view::npos) return;
-    const targets::Setting setting{std::string(probe.substr(0, equals)),
-                                   std::string(probe.substr(equals + 1))};
-    arms_.insert(arms_.begin(), Arm{.setting = setting, .only_probe = true});
+    // First, so that there is time for them.
+    for (const targets::Setting& probe : targets::probes_on(target, options.path)) {
+      arms_.insert(arms_.begin(), Arm{.setting = probe, .only_probe = true});
+    }
   }
 
   Status run() {
@@ -305,7 +302,7 @@ class KnobSearch {
         std::ranges::count_if(arms_, [](const Arm& arm) { return arm.failure.empty(); });
     tell_(std::to_string(measured) + " of " + std::to_string(arms_.size()) +
           " values of knobs measured in " + std::to_string(runs) + " runs");
-    if (launcher_.adapter().target().candidates == nullptr) choose_probe();
+    choose_probe();
     launcher_.end_within((1 - kScreening) * options_.knob_budget_s);
     return decide();
   }
@@ -416,7 +413,7 @@ class KnobSearch {
   bool all_known() const {
     return std::ranges::all_of(arms_, [](const Arm& arm) {
       const auto outcome = arm.decision.outcome;
-      return !arm.failure.empty() || outcome == targets::KnobOutcome::no_effect ||
+      return arm.only_probe || !arm.failure.empty() || outcome == targets::KnobOutcome::no_effect ||
              outcome == targets::KnobOutcome::loses || outcome == targets::KnobOutcome::slower;
     });
   }
@@ -436,11 +433,12 @@ class KnobSearch {
         if (factor < most) continue;
         most = factor;
         const DriverCell& at = cells_[i];
-        report_.probe = Probe{.cell = {.ranks = at.ranks,
-                                       .ranks_per_node = options_.grid.one_node ? at.ranks : 1,
-                                       .bytes = at.bytes},
-                              .setting = arm.setting,
-                              .operation = at.operation};
+        report_.settings_probe =
+            Probe{.cell = {.ranks = at.ranks,
+                           .ranks_per_node = options_.grid.one_node ? at.ranks : 1,
+                           .bytes = at.bytes},
+                  .setting = arm.setting,
+                  .operation = at.operation};
       }
     }
   }

@@ -57,7 +57,9 @@ struct SearchReport {
   std::vector<targets::Violation> violations;        ///< of performance guidelines, by the default
   std::vector<targets::Violation> tuned_violations;  ///< by what departs after validation
   std::vector<targets::CellTimes> times;  ///< of what was chosen, in the order of `result.by_cell`
-  std::optional<Probe> probe;             ///< what is slowest beside its default; none: nothing is
+  /// What is slowest beside its default, of alternatives and of values of knobs; none: nothing is.
+  std::optional<Probe> rules_probe;
+  std::optional<Probe> settings_probe;
   size_t runs = 0;
   double seconds = 0;
 };
@@ -69,8 +71,8 @@ std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks
 /// may depart by one value: that with the largest gain. Where several do, that which gains most
 /// departs, and each other one if it gains beside those that do already. What the installed version
 /// does not let be set is not tried. Ends when every value is known well enough, or the time is up;
-/// values that there is no time for keep the default. Of a target without alternatives by
-/// operation, the value that slows one of them down most becomes the probe.
+/// values that there is no time for keep the default. The value that slows an operation down most
+/// becomes the probe of settings.
 Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                     SearchReport& report);
 

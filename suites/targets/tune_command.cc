@@ -31,10 +31,10 @@ using targets::Scope;
 
 // Shares of the time by the end of which the parts of a run have ended: the screening of knobs, the
 // race of alternatives with the sizes between theirs, each stage of validation. The rest is for the
-// proof.
+// proofs.
 constexpr double kKnobsEnd = 0.18;
 constexpr double kSearchEnd = 0.65;
-constexpr std::array kStageEnds = {0.78, 0.86, 0.93};
+constexpr std::array kStageEnds = {0.77, 0.84, 0.9};
 // The part of what is left for each stage, where they are passed once more.
 constexpr double kShareOfRest = 0.4;
 constexpr const char* kAdvice = "name another folder by --output";
@@ -82,6 +82,24 @@ Decisions decisions_of(const targets::Target& target, const SearchReport& search
     decisions.rules.push_back(std::move(rules));
   }
   return decisions;
+}
+
+// What has to be seen to act: a rule where there are rules, a setting where knobs depart. Where no
+// value of a knob is slow enough, a rule stands for it, as a setting names the file of rules. None
+// where nothing was measured that would show one of them.
+std::vector<Probe> probes_for(const SearchReport& search, const Decisions& decisions) {
+  std::vector<Probe> probes;
+  if (decisions.has_rules()) {
+    if (!search.rules_probe) return {};
+    probes.push_back(*search.rules_probe);
+  }
+  if (decisions.settings.empty()) return probes;
+  if (search.settings_probe) {
+    probes.push_back(*search.settings_probe);
+  } else if (probes.empty() && search.rules_probe) {
+    probes.push_back(*search.rules_probe);
+  }
+  return probes;
 }
 
 // A line for each collective that has rules for numbers of ranks which were not measured.
@@ -305,11 +323,16 @@ class Tuning {
       ++at;
     }
     record_.validated = true;
-    if (!record_.search.probe) return {};
-    validation.budget_s = budget_.left_s();
-    const auto factor = prove_reading(launcher_, tried_, *record_.search.probe, validation);
-    if (!factor.ok()) return factor.error().with_context("'" + tried_.filename().string() + "'");
-    record_.proof = Proof{*record_.search.probe, *factor};
+    const Decisions decisions = decisions_of(adapter_.target(), record_.search, search_);
+    for (const Probe& probe : probes_for(record_.search, decisions)) {
+      validation.budget_s = budget_.left_s();
+      const auto factor = prove_reading(launcher_, tried_, probe, validation);
+      if (!factor.ok()) {
+        record_.proofs.clear();
+        return factor.error().with_context("'" + tried_.filename().string() + "'");
+      }
+      record_.proofs.push_back({probe, *factor});
+    }
     return {};
   }
 

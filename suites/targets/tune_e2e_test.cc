@@ -121,6 +121,29 @@ TEST_F(Tune, WhatCannotBeSetIsNeitherTriedNorWrong) {
   EXPECT_NE(rules().find("\n8 6 0 0 "), std::string::npos) << rules();
 }
 
+TEST_F(Tune, RulesAndKnobsAreEachSeenToAct) {
+  // Time for every knob, however busy the host is.
+  const Finished tuned = tune("knobs", {}, "100", "2");
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  const Json kept = record();
+  EXPECT_EQ(kept["settings"].dump(), R"({"btl_vader_fbox_size":"16384"})");
+  EXPECT_NE(read_file(params()).find("btl_vader_fbox_size = 16384"), std::string::npos);
+  ASSERT_EQ(kept["proofs"].size(), 2U) << kept["proofs"].dump();
+  EXPECT_EQ(kept["proofs"][0]["candidate"], "basic_linear");
+  EXPECT_EQ(kept["proofs"][1]["setting"]["name"], "btl_vader_eager_limit");
+  for (const Json& proof : kept["proofs"]) EXPECT_GT(proof["factor"].get<double>(), 2.0);
+  const std::vector<std::string> verify = {"export", "verify", params().string(), "--minutes", "2"};
+  const Finished verified = run(verify, "knobs");
+  EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
+  EXPECT_NE(verified.out.find("a probe (btl_vader_eager_limit=1024 for "), std::string::npos)
+      << verified.out;
+  // The file is read, and its rules are followed; what it sets for transports is not.
+  const Finished deaf = run(verify, "knobs deaf");
+  EXPECT_EQ(deaf.exit_code, kExitBadInput) << deaf.err << deaf.out;
+  EXPECT_NE(deaf.err.find("btl_vader_eager_limit=1024 for "), std::string::npos) << deaf.err;
+  EXPECT_NE(deaf.err.find("does not read"), std::string::npos) << deaf.err;
+}
+
 TEST_F(Tune, AProgramThatGetsSlowerIsReported) {
   const Finished tuned = tune("slow");
   EXPECT_EQ(tuned.exit_code, kExitFailure) << tuned.err << tuned.out;

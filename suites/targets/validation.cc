@@ -418,7 +418,10 @@ Result<double> prove_reading(Launcher& launcher, const std::filesystem::path& fi
                    "--minutes");
     }
   }
-  return targets::proven_by_probe(pairs.cells()[0].default_s, pairs.cells()[0].value_s);
+  const auto factor =
+      targets::proven_by_probe(pairs.cells()[0].default_s, pairs.cells()[0].value_s);
+  if (!factor.ok()) return factor.error().with_context(describe(probe));
+  return factor;
 }
 
 }  // namespace stripline::suites::tune

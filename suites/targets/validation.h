@@ -1,5 +1,5 @@
 // An exported file, loaded into its target and compared with the default: fresh launches of both,
-// in turns, in stages; and proof that the target reads it.
+// in turns, in stages; and proof that the target reads it, by probes.
 #pragma once
 
 #include <array>
@@ -88,9 +88,9 @@ Result<std::vector<Checked>> validate(Launcher& launcher, const std::filesystem:
                                       const std::vector<Check>& checks, Stage stage,
                                       const ValidationOptions& options, const Tell& tell);
 
-/// Loads the file with a probe in place of what it says of a cell, beside the file as it is.
-/// Returns by what factor the cell was slowed down. Errors: failed_precondition where it was not,
-/// deadline_exceeded where the time of `options` was up before.
+/// Loads the file with a probe in place of what it says of a cell, or of a knob, beside the file as
+/// it is. Returns by what factor the probe's cell was slowed down. Errors: failed_precondition,
+/// with the probe, where it was not; deadline_exceeded where the time of `options` was up before.
 Result<double> prove_reading(Launcher& launcher, const std::filesystem::path& file,
                              const Probe& probe, const ValidationOptions& options);
 

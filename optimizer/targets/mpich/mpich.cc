@@ -195,6 +195,8 @@ const Target& target() {
                               .version_command = "mpichversion",
                               .version_marker = "MPICH Version",
                               .knobs = kKnobs,
+                              // A nonblocking operation and a wait in place of each.
+                              .probe_settings = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=nb",
                               .candidates = candidates,
                               .choice_by_ranks = true,
                               .choice_by_size = has_size};

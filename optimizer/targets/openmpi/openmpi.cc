@@ -100,18 +100,21 @@ bool split_parameter(std::string_view line, Fields& fields) {
 }  // namespace
 
 const Target& target() {
-  static const Target kTarget{.name = "openmpi",
-                              .title = "Open MPI",
-                              .support = Support::tuned,
-                              .tried = kTried,
-                              .version_command = "ompi_info --parsable",
-                              .version_marker = "ompi:version:full",
-                              .knobs = kKnobs,
-                              .candidates = candidates,
-                              .choice_by_ranks = true,
-                              .choice_by_size = [](Collective collective) {
-                                return size_meaning(collective) != SizeMeaning::none;
-                              }};
+  static const Target kTarget{
+      .name = "openmpi",
+      .title = "Open MPI",
+      .support = Support::tuned,
+      .tried = kTried,
+      .version_command = "ompi_info --parsable",
+      .version_marker = "ompi:version:full",
+      .knobs = kKnobs,
+      // Messages of 1 KiB are asked for first then, by either transport.
+      .probe_settings = "btl_vader_eager_limit=1024 btl_tcp_eager_limit=1024",
+      .candidates = candidates,
+      .choice_by_ranks = true,
+      .choice_by_size = [](Collective collective) {
+        return size_meaning(collective) != SizeMeaning::none;
+      }};
   return kTarget;
 }
 

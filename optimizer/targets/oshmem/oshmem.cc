@@ -52,7 +52,7 @@ const Target& target() {
                               .version_marker = "oshmem:version:full",
                               .knobs = kKnobs,
                               // Over TCP, large puts then take several times as long.
-                              .probe_setting = "UCX_OSHMEM_ZCOPY_THRESH=0",
+                              .probe_settings = "UCX_OSHMEM_ZCOPY_THRESH=0",
                               .operations = Operations::symmetric};
   return kTarget;
 }

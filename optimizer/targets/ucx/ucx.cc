@@ -79,7 +79,7 @@ const Target& target() {
                               .version_marker = "# Version",
                               .knobs = kKnobs,
                               // A request and an answer before the smallest message.
-                              .probe_setting = "UCX_RNDV_THRESH=0",
+                              .probe_settings = "UCX_RNDV_THRESH=0",
                               .operations = Operations::one_sided};
   return kTarget;
 }

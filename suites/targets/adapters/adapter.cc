@@ -6,9 +6,19 @@
 
 namespace stripline::suites::tune {
 
-bool Decisions::empty() const {
-  return settings.empty() && choices.empty() &&
-         std::ranges::all_of(rules, [](const auto& one) { return one.by_ranks.empty(); });
+bool Decisions::has_rules() const {
+  return !choices.empty() ||
+         std::ranges::any_of(rules, [](const auto& one) { return !one.by_ranks.empty(); });
+}
+
+bool Decisions::empty() const { return settings.empty() && !has_rules(); }
+
+std::string describe(const Probe& probe) {
+  const std::string what =
+      probe.setting ? probe.setting->name + "=" + probe.setting->value : probe.candidate.name;
+  const std::string operation =
+      probe.operation.empty() ? std::string(to_string(probe.cell.collective)) : probe.operation;
+  return what + " for " + operation + " of " + std::to_string(probe.cell.ranks) + " ranks";
 }
 
 bool has_suffixed(const std::string& version_command, const std::string& suffixed) {

@@ -41,16 +41,20 @@ struct Decisions {
   std::vector<targets::CollectiveRules> rules;            ///< where a choice may depend on the cell
   std::vector<std::pair<Collective, Candidate>> choices;  ///< where it holds for a collective
 
+  bool has_rules() const;
   bool empty() const;
 };
 
-/// What slows a cell down so much that its time shows whether a file is read.
+/// What slows a cell down so much that its time shows whether a file is read: an alternative of an
+/// operation, or the value of a knob.
 struct Probe {
   targets::Cell cell;
-  Candidate candidate;                           ///< of a target with alternatives by operation
-  std::optional<targets::Setting> setting = {};  ///< of one without
+  Candidate candidate;                           ///< of a probe by rules
+  std::optional<targets::Setting> setting = {};  ///< of one by settings
   std::string operation = {};                    ///< of the driver; empty: the collective of `cell`
 };
+/// "basic_linear for bcast of 4 ranks", "UCX_RNDV_THRESH=0 for latency of 2 ranks".
+std::string describe(const Probe& probe);
 
 class Adapter {
  public:
@@ -123,7 +127,9 @@ class Adapter {
                                            const targets::Version& version,
                                            const std::filesystem::path& folder,
                                            std::vector<std::string> comments) const = 0;
-  /// The same files with a probe in place of what they say of its cell.
+  /// The same files with a probe in place of what they say of its cell, or of its knob; what they
+  /// say of everything else stays. Errors: data_loss; invalid_argument for an alternative where a
+  /// target has none.
   virtual Result<std::vector<ExportFile>> with_probe(const std::filesystem::path& file,
                                                      const Probe& probe,
                                                      const std::filesystem::path& folder) const = 0;

@@ -66,7 +66,11 @@ Result<Exported> read_export(const std::filesystem::path& file) {
   return exported;
 }
 
-// The text of HAN's file; empty: there is none.
+// The texts of the files of rules; empty: there is none.
+std::string text_of_rules(const openmpi::RulesFile& rules,
+                          const std::vector<std::string>& comments = {}) {
+  return rules.collectives.empty() ? "" : openmpi::write_rules(rules, comments);
+}
 std::string text_of_levels(const Exported& exported) {
   return exported.levels ? openmpi::write_han_rules(*exported.levels, {}) : std::string();
 }
@@ -290,9 +294,9 @@ class OpenMpi : public Adapter {
                                         const std::filesystem::path& folder,
                                         const std::vector<std::string>& comments) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const auto rules, openmpi::rules_file(decisions.rules, safety));
-    std::string text = rules.collectives.empty() ? "" : openmpi::write_rules(rules, comments);
     STRIPLINE_ASSIGN_OR_RETURN(std::string levels, levels_here(rules, comments));
-    return files_with(decisions.settings, std::move(text), std::move(levels), folder, comments);
+    return files_with(decisions.settings, text_of_rules(rules, comments), std::move(levels), folder,
+                      comments);
   }
 
   Result<Environment> loading(const std::filesystem::path& file) const override {
@@ -305,6 +309,12 @@ class OpenMpi : public Adapter {
   Result<std::vector<ExportFile>> with_probe(const std::filesystem::path& file, const Probe& probe,
                                              const std::filesystem::path& folder) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const Exported exported, read_export(file));
+    if (probe.setting) {
+      std::vector<Setting> settings = knobs_of(exported);
+      targets::put_setting(settings, *probe.setting);
+      return files_with(std::move(settings), text_of_rules(exported.rules),
+                        text_of_levels(exported), folder, {});
+    }
     const auto probed = openmpi::with_probe(exported.rules, probe.cell.collective, probe.cell.ranks,
                                             probe.candidate);
     return files_with(knobs_of(exported), openmpi::write_rules(probed, {}),
