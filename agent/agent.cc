@@ -357,7 +357,7 @@ class Agent::Impl {
 
   void perform(const StartWorker& start) {
     std::vector<std::string> command = {options_.worker};
-    if (runner_->tunes()) command = {options_.targets.program, "work"};
+    if (runner_->tunes()) command = tuning_worker(options_.targets);
     Result<WorkerProcess> process = WorkerProcess::start(std::move(command), start.environment);
     if (!process.ok()) {
       runner_->on_start_failed(steady_seconds(), start.rank, process.error());

@@ -207,6 +207,11 @@ class Invocation {
                     "given again (docs/tuning-other-runtimes.md)")
         ->type_name("TARGET")
         ->allow_extra_args(false);
+    app_.add_option("--largest-job", targets.largest_job,
+                    "Ranks of the largest job here: memory that settings of other runtimes take is "
+                    "estimated for as many (default: as many as are tuned)")
+        ->type_name("N")
+        ->transform(stripline::whole_number(2, 1 << 24));
     app_.add_option(
             "--install", installs,
             "Install settings of another runtime that the server pushes in this folder; may "

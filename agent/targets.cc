@@ -114,6 +114,14 @@ Status add_targets(const TargetOptions& options, Description& description) {
   return {};
 }
 
+std::vector<std::string> tuning_worker(const TargetOptions& options) {
+  std::vector<std::string> command = {options.program, "work"};
+  if (options.largest_job > 0) {
+    command.insert(command.end(), {"--largest-job", std::to_string(options.largest_job)});
+  }
+  return command;
+}
+
 Status install_settings(const TargetOptions& options, const std::string& target,
                         const std::string& packed, const std::filesystem::path& work_folder) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string folder, folder_for(options, target));

@@ -93,6 +93,13 @@ TEST_F(Targets, AreInstalledAndTakenAwayInTheirFolder) {
   EXPECT_TRUE(fs::is_empty(folder_ / "work"));
 }
 
+TEST_F(Targets, AreTunedForTheLargestJobOfThisNode) {
+  EXPECT_EQ(tuning_worker(options_), (std::vector<std::string>{options_.program, "work"}));
+  options_.largest_job = 512;
+  EXPECT_EQ(tuning_worker(options_),
+            (std::vector<std::string>{options_.program, "work", "--largest-job", "512"}));
+}
+
 TEST_F(Targets, FoldersAreAbsoluteAndNamedOnce) {
   EXPECT_FALSE(add_folder("openmpi", options_).ok());
   EXPECT_FALSE(add_folder("openmpi=etc", options_).ok());

@@ -122,8 +122,9 @@ Status check_value(const Knob& knob, std::string_view value) {
 
 uint64_t memory_of(const Knob& knob, std::string_view value, uint64_t ranks) {
   const auto number = whole_number_of(value);
-  if (!number || knob.memory_per_peer == 0) return 0;
-  return saturated_product(saturated_product(*number, knob.memory_per_peer), ranks);
+  const uint64_t usual = whole_number_of(knob.default_value).value_or(0);
+  if (!number || *number <= usual) return 0;
+  return saturated_product(saturated_product(*number - usual, knob.memory_per_peer), ranks);
 }
 
 Status check_memory(const Target& target, std::span<const Setting> settings, uint64_t ranks,
@@ -143,9 +144,10 @@ Status check_memory(const Target& target, std::span<const Setting> settings, uin
   }
   if (total <= most_bytes) return {};
   return Error(ErrorCode::resource_exhausted,
-               "these settings take about " + bytes_text(total) + " of memory on each of " +
-                   std::to_string(ranks) + " ranks, " + bytes_text(largest) + " of it for " +
-                   std::string(largest_name) + "; the limit is " + bytes_text(most_bytes) +
+               "these settings take about " + bytes_text(total) +
+                   " of memory more than the defaults on each of " + std::to_string(ranks) +
+                   " ranks, " + bytes_text(largest) + " of it for " + std::string(largest_name) +
+                   "; the limit is " + bytes_text(most_bytes) +
                    ": take a smaller value, or raise the limit");
 }
 

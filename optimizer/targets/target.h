@@ -154,12 +154,13 @@ const Knob* find_knob(const Target& target, std::string_view name);
 /// value and what it takes.
 Status check_value(const Knob& knob, std::string_view value);
 
-/// Memory that a value takes on each rank of a job with this many ranks, in bytes; saturates. 0 for
-/// what is not a number, or takes none.
+/// Memory that a value takes beyond the default on each rank of a job with this many ranks, in
+/// bytes; saturates. 0 for what is not a number, or takes none; a default that is not a number
+/// counts as taking none.
 uint64_t memory_of(const Knob& knob, std::string_view value, uint64_t ranks);
 
-/// Errors: resource_exhausted where the settings take more than `most_bytes` on each rank of a job
-/// of this many ranks; names the knob that takes most.
+/// Errors: resource_exhausted where the settings take more than `most_bytes` beyond the defaults on
+/// each rank of a job of this many ranks; names the knob that takes most.
 Status check_memory(const Target& target, std::span<const Setting> settings, uint64_t ranks,
                     uint64_t most_bytes);
 

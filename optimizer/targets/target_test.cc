@@ -158,6 +158,27 @@ TEST(Knobs, MemoryGrowsWithRanksAndIsBounded) {
   EXPECT_FALSE(check_memory(openmpi, endless, 4096, uint64_t{1} << 60).ok());
 }
 
+TEST(Knobs, MemoryIsWhatAValueTakesBeyondTheDefault) {
+  const Target& gasnet = **find_target("gasnet");
+  const std::vector<Setting> deeper = {{"GASNET_NETWORKDEPTH", "192"}};
+  // 64 more buffers of 64 KiB for each of 8 ranks.
+  EXPECT_TRUE(check_memory(gasnet, deeper, 8, uint64_t{32} << 20).ok());
+  EXPECT_FALSE(check_memory(gasnet, deeper, 8, (uint64_t{32} << 20) - 1).ok());
+  EXPECT_TRUE(check_memory(gasnet, std::vector<Setting>{{"GASNET_NETWORKDEPTH", "32"}}, 8, 0).ok());
+}
+
+TEST(Knobs, EachValueThatIsTriedFitsInTheDefaultMemory) {
+  for (const Target* const target : all_targets()) {
+    for (const Knob& knob : target->knobs) {
+      for (const std::string_view value : words_of(knob.values)) {
+        const std::vector<Setting> one = {{std::string(knob.name), std::string(value)}};
+        const Status fits = check_memory(*target, one, 8, uint64_t{64} << 20);
+        EXPECT_TRUE(fits.ok()) << fits.error().message();
+      }
+    }
+  }
+}
+
 TEST(Candidate, IsRefusedWhereItMeansSomethingElse) {
   const Cell three{.collective = Collective::allreduce, .ranks = 3, .bytes = 4096};
   EXPECT_NE(refusal({.most_ranks = 2}, three, {}), "");

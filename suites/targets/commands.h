@@ -16,10 +16,11 @@ struct TuneOptions {
   std::vector<std::string> collectives;  ///< empty: all
   uint64_t most_bytes = uint64_t{1} << 20;
   double margin = 0.03;
-  uint64_t memory_bytes = uint64_t{64} << 20;
-  std::string output;    ///< a folder; empty: stripline-TARGET here
-  std::string use = {};  ///< a comment for the files; empty: how to verify them in that folder
-  double stall_s = 15;   ///< a launch that prints nothing for this time has hung
+  uint64_t memory_bytes = uint64_t{64} << 20;  ///< that settings may take on each rank
+  uint32_t largest_job = 0;  ///< ranks that memory is estimated for; fewer than `ranks`: these
+  std::string output;        ///< a folder; empty: stripline-TARGET here
+  std::string use = {};      ///< a comment for the files; empty: how to verify them in that folder
+  double stall_s = 15;       ///< a launch that prints nothing for this time has hung
   uint64_t seed = 1;
   bool commutative_only = false;
   bool accept_untried = false;
@@ -29,7 +30,8 @@ struct TuneOptions {
 int tune_command(const TuneOptions& options);
 
 /// Tunes as stripline-agent asks for it, by the protocol of workers (docs/worker-protocol.md).
-int work_command();
+/// `largest_job`: as in TuneOptions.
+int work_command(uint32_t largest_job);
 
 /// Measures every alternative in every cell, this number of runs each, and prints the times as JSON
 /// lines: what a search is judged by (scripts/tuned_targets.py). Takes no time limit.

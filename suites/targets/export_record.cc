@@ -254,6 +254,7 @@ Json to_json(const ExportRecord& record) {
                {"user", record.user},
                {"time", record.time},
                {"seed", record.seed},
+               {"largest_job", record.largest_job},
                {"margin", record.margin},
                {"commutative_only", record.commutative_only},
                {"validated", record.validated},
@@ -394,6 +395,10 @@ std::vector<std::string> comments_of(const ExportRecord& record, const std::stri
           " with 95 % confidence, or is not here",
       use,
       ""};
+  if (!record.search.settings.empty()) {
+    lines.push_back("Memory that settings take was estimated for jobs of " +
+                    std::to_string(record.largest_job) + " ranks");
+  }
   for (const auto& setting : record.search.settings) {
     for (const KnobResult& knob : record.search.knobs) {
       if (knob.setting == setting) {

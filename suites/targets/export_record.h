@@ -35,6 +35,7 @@ struct ExportRecord {
   std::string user;
   std::string time;  ///< RFC 3339
   uint64_t seed = 1;
+  uint32_t largest_job = 0;  ///< ranks that the memory of settings was estimated for
   double margin = 0.03;
   bool commutative_only = false;
   bool validated = false;

@@ -70,6 +70,15 @@ void add_minutes(CLI::App& command, double& minutes, const char* about) {
       ->capture_default_str();
 }
 
+void add_largest_job(CLI::App& command, uint32_t& ranks) {
+  command
+      .add_option("--largest-job", ranks,
+                  "Ranks of the largest job here, for which memory is estimated (default: the "
+                  "largest of --ranks)")
+      ->type_name("N")
+      ->transform(whole_number(2, 1 << 24));
+}
+
 void add_stall(CLI::App& command, double& stall_s) {
   command
       .add_option("--stall", stall_s,
@@ -123,10 +132,11 @@ void define_tune(CLI::App& app, const std::string& name, TuneOptions& options,
       ->capture_default_str();
   command
       ->add_option("--memory", options.memory_bytes,
-                   "Memory that settings may take on each rank, by estimate")
+                   "Memory that settings may take on each rank beyond the defaults, by estimate")
       ->type_name("BYTES")
       ->transform(size_from(1))
       ->capture_default_str();
+  add_largest_job(*command, options.largest_job);
   command
       ->add_option("--output", options.output,
                    "Folder for the files and their record (default: stripline-" + name + ")")
@@ -307,11 +317,12 @@ int main(int argc, char** argv) {
   Export exporting;
   define_export(app, exporting);
   // For agents, not for people.
-  const CLI::App* const work =
-      app.add_subcommand("work", "Tune as stripline-agent asks")->group("");
+  CLI::App* const work = app.add_subcommand("work", "Tune as stripline-agent asks")->group("");
+  uint32_t largest_job = 0;
+  add_largest_job(*work, largest_job);
   if (const auto end = read_command_line(app, argc, argv)) return *end;
 
-  if (*work) return work_command();
+  if (*work) return work_command(largest_job);
   if (*list) return finish(list_command(list_json));
   if (app.got_subcommand("export")) {
     const CLI::App* const group = app.get_subcommand("export");

@@ -277,6 +277,7 @@ class KnobSearch {
   Status run() {
     if (arms_.empty()) return {};
     STRIPLINE_RETURN_IF_ERROR(leave_out_unsettable());
+    leave_out_what_takes_too_much();
     launcher_.end_within(kScreening * options_.knob_budget_s);
     const uint32_t ranks = std::ranges::min(options_.grid.ranks);
     cells_ = knob_cells(launcher_.adapter().target(), ranks);
@@ -330,6 +331,15 @@ class KnobSearch {
     }
     report_.unsettable.insert(names.begin(), names.end());
     return {};
+  }
+
+  // Before they are measured. A probe is never exported.
+  void leave_out_what_takes_too_much() {
+    for (Arm& arm : arms_) {
+      if (!arm.failure.empty() || arm.only_probe) continue;
+      const Status memory = check_memory(std::span(&arm.setting, 1));
+      if (!memory.ok()) arm.failure = memory.error().message();
+    }
   }
 
   // Fewer values with as many runs as a decision takes say more than all of them with less.
@@ -446,10 +456,7 @@ class KnobSearch {
   Status decide() {
     for (const Arm& arm : arms_) {
       if (arm.only_probe) continue;
-      KnobResult result{arm.setting, arm.decision, arm.failure};
-      const Status memory = check_memory(std::span(&arm.setting, 1));
-      if (result.failure.empty() && !memory.ok()) result.failure = memory.error().message();
-      report_.knobs.push_back(std::move(result));
+      report_.knobs.push_back({arm.setting, arm.decision, arm.failure});
     }
     for (KnobResult* const result : departing()) STRIPLINE_RETURN_IF_ERROR(take(*result));
     return {};
@@ -515,8 +522,8 @@ class KnobSearch {
   }
 
   Status check_memory(std::span<const targets::Setting> settings) const {
-    return targets::check_memory(launcher_.adapter().target(), settings,
-                                 std::ranges::max(options_.grid.ranks), options_.memory_bytes);
+    return targets::check_memory(launcher_.adapter().target(), settings, options_.largest_job,
+                                 options_.memory_bytes);
   }
 
   Launcher& launcher_;

@@ -27,6 +27,7 @@ struct SearchOptions {
   double budget_s = 150;  ///< of collectives
   double knob_budget_s = 60;
   uint64_t memory_bytes = uint64_t{64} << 20;  ///< that knobs may take on each rank
+  uint32_t largest_job = 8;                    ///< of a job of this many ranks
   uint64_t seed = 1;
   uint32_t processors = 1;
 };
@@ -70,9 +71,9 @@ std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks
 /// Values of knobs on this path beside the default, in turns, by their cells. One knob
 /// may depart by one value: that with the largest gain. Where several do, that which gains most
 /// departs, and each other one if it gains beside those that do already. What the installed version
-/// does not let be set is not tried. Ends when every value is known well enough, or the time is up;
-/// values that there is no time for keep the default. The value that slows an operation down most
-/// becomes the probe of settings.
+/// does not let be set, and what would take too much memory, is not tried. Ends when every value is
+/// known well enough, or the time is up; values that there is no time for keep the default. The
+/// value that slows an operation down most becomes the probe of settings.
 Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                     SearchReport& report);
 

@@ -56,6 +56,7 @@ ExportRecord new_record(const Basis& basis, const TuneOptions& options,
                       .configuration = basis.configuration,
                       .user = user_name(),
                       .seed = options.seed,
+                      .largest_job = search.largest_job,
                       .margin = options.margin,
                       .commutative_only = options.commutative_only};
   record.time = rfc3339(unix_seconds());

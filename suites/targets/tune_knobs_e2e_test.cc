@@ -20,10 +20,11 @@ namespace fs = std::filesystem;
 
 class TuneUcx : public TuneFixture {
  protected:
-  Finished tune_ucx(const std::string& wrongs = {}) {
-    return run(
-        {"ucx", "--ranks", "2,4", "--minutes", "2", "--output", out().string(), "--stall", "100"},
-        wrongs);
+  Finished tune_ucx(const std::string& wrongs = {}, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"ucx",      "--ranks",      "2,4",     "--minutes", "2",
+                                          "--output", out().string(), "--stall", "100"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments, wrongs);
   }
   fs::path conf() const { return out() / "ucx.conf"; }
   // In a folder with this ucx.conf, which UCX reads last.
@@ -93,6 +94,26 @@ TEST_F(TuneUcx, KnobsThatGainTogetherAreExportedAndSeenToBeRead) {
   EXPECT_FALSE(fs::exists(fakes_.home() / "ucx.conf"));
   std::ofstream(fakes_.home() / "ucx.conf") << "UCX_TLS=all\n";
   EXPECT_EQ(run(install).exit_code, kExitConflict);
+}
+
+TEST_F(TuneUcx, WhatTakesTooMuchMemoryInTheLargestJobIsNotMeasured) {
+  const Finished tuned = tune_ucx({}, {"--largest-job", "4096"});
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  EXPECT_NE(read_file(conf()).find("estimated for jobs of 4096 ranks"), std::string::npos)
+      << read_file(conf());
+  const Json kept = record();
+  EXPECT_EQ(kept["largest_job"], 4096);
+  for (const Json& knob : kept["knobs"]) {
+    const std::string setting =
+        knob["name"].get<std::string>() + "=" + knob["value"].get<std::string>();
+    const bool large = setting == "UCX_RNDV_THRESH=65536" || setting == "UCX_RNDV_THRESH=262144" ||
+                       setting == "UCX_POSIX_SEG_SIZE=32832";
+    const std::string failure = knob["failure"].get<std::string>();
+    EXPECT_EQ(failure.find("each of 4096 ranks") != std::string::npos, large) << knob.dump();
+    if (large) {
+      EXPECT_EQ(knob["outcome"], "few_runs");
+    }
+  }
 }
 
 TEST_F(TuneUcx, KnobsWithWhichAMessageIsSlowerGoBack) {

@@ -203,8 +203,9 @@ Result<Json> series_of(const experiment::Assignment& work, const Tuned& tuned) {
   return all;
 }
 
-Status tune_for(AgentChannel& agent, const experiment::Assignment& work) {
+Status tune_for(AgentChannel& agent, const experiment::Assignment& work, uint32_t largest_job) {
   STRIPLINE_ASSIGN_OR_RETURN(TuneOptions options, options_of(work));
+  options.largest_job = largest_job;
   STRIPLINE_ASSIGN_OR_RETURN(const WorkFolder folder, WorkFolder::create());
   options.output = (folder / "export").string();
   Listener listener(agent.channel());
@@ -222,10 +223,10 @@ Status tune_for(AgentChannel& agent, const experiment::Assignment& work) {
   return {};
 }
 
-Result<int> work() {
+Result<int> work(uint32_t largest_job) {
   STRIPLINE_ASSIGN_OR_RETURN(AgentChannel agent, AgentChannel::open());
   STRIPLINE_ASSIGN_OR_RETURN(const experiment::Assignment assignment, agent.join());
-  if (const Status done = tune_for(agent, assignment); !done.ok()) {
+  if (const Status done = tune_for(agent, assignment, largest_job); !done.ok()) {
     agent.say({{"type", "failed"},
                {"code", to_string(done.error().code())},
                {"message", done.error().message()}});
@@ -236,6 +237,6 @@ Result<int> work() {
 
 }  // namespace
 
-int work_command() { return exit_code_of(work()); }
+int work_command(uint32_t largest_job) { return exit_code_of(work(largest_job)); }
 
 }  // namespace stripline::suites::tune
