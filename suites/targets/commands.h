@@ -110,7 +110,7 @@ int write_command(const WriteOptions& options);
 struct CheckOptions {
   std::string target;
   std::string file;
-  bool rules = false;  ///< Open MPI: a rules file in place of parameters
+  bool rules = false;  ///< a file of rules (Open MPI) or a selection (MPICH), not of settings
   bool commutative_only = false;
 };
 /// Reads a file of a target as strictly as possible, and says what is unsafe in it.

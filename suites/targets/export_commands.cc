@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "base/whole_file.h"
 #include "optimizer/targets/environment_file.h"
+#include "optimizer/targets/mpich/mpich.h"
+#include "optimizer/targets/mpich/selection_file.h"
 #include "optimizer/targets/nccl/nccl.h"
 #include "optimizer/targets/openmpi/han_rules.h"
 #include "optimizer/targets/openmpi/json_rules.h"
@@ -57,7 +59,8 @@ Result<int> verify(const VerifyOptions& options) {
   for (const std::string& one : stale) print_progress(one);
   const bool has_news = !stale.empty() || !record.validated;
   const targets::Safety safety{.commutative_only = record.commutative_only};
-  STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, session.adapter->complaints(file, safety));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto complaints,
+                             session.adapter->complaints(file, safety, file));
   for (const std::string& one : complaints) print_progress(one);
   if (!complaints.empty()) {
     return Error(ErrorCode::failed_precondition,
@@ -160,14 +163,41 @@ Result<std::vector<std::string>> hazards_of_rules(const std::string& text, const
   return targets::openmpi::hazards(rules, safety);
 }
 
+// A selection of algorithms of MPICH, as the installed version reads it; without one as 4.0 does,
+// which knows least.
+Status check_selection(const std::string& text, const std::string& what) {
+  namespace mpich = targets::mpich;
+  mpich::Grammar grammar = mpich::Grammar::v4_0;
+  if (const auto installed = detect(mpich::target()); installed.ok()) {
+    STRIPLINE_ASSIGN_OR_RETURN(grammar, mpich::grammar_of(installed->version));
+  }
+  return status_of(mpich::read_selection(text, what, grammar));
+}
+
+// And the selection that they name.
+Status check_variables(const targets::Target& target, const std::string& text,
+                       const std::string& what) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto settings, targets::read_environment(text, what));
+  STRIPLINE_RETURN_IF_ERROR(targets::check_settings(target, settings));
+  for (const auto& [name, value] : settings) {
+    if (name != targets::mpich::kSelectionVariable) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string selection, read_whole_file(value));
+    STRIPLINE_RETURN_IF_ERROR(check_selection(selection, "'" + value + "'"));
+  }
+  return {};
+}
+
 Result<int> check(const CheckOptions& options) {
   STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(options.target));
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(options.file));
   const std::string what = "'" + options.file + "'";
   std::vector<std::string> found;
-  if (options.rules) {
+  if (options.rules && target->name == "mpich") {
+    STRIPLINE_RETURN_IF_ERROR(check_selection(text, what));
+  } else if (options.rules) {
     if (target->name != "openmpi") {
-      return Error(ErrorCode::invalid_argument, "only Open MPI has rules files");
+      return Error(ErrorCode::invalid_argument,
+                   "only Open MPI and MPICH have files of rules, or of a selection");
     }
     const targets::Safety safety{.commutative_only = options.commutative_only};
     STRIPLINE_ASSIGN_OR_RETURN(found, hazards_of_rules(text, what, safety));
@@ -183,8 +213,7 @@ Result<int> check(const CheckOptions& options) {
   } else if (target->name == "nccl") {
     STRIPLINE_RETURN_IF_ERROR(status_of(targets::nccl::read_tuner_file(text, what)));
   } else {
-    STRIPLINE_ASSIGN_OR_RETURN(const auto settings, targets::read_environment(text, what));
-    STRIPLINE_RETURN_IF_ERROR(targets::check_settings(*target, settings));
+    STRIPLINE_RETURN_IF_ERROR(check_variables(*target, text, what));
   }
   for (const std::string& one : found) std::cout << one << '\n';
   if (found.empty()) std::cout << options.file << ": nothing is wrong with it\n";

@@ -99,20 +99,20 @@ Result<int> install(const InstallOptions& options) {
                      "notes that it does; --accept-untried installs it all the same");
   }
   const targets::Safety safety{.commutative_only = record.commutative_only};
-  STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, adapter->complaints(file, safety));
-  if (!complaints.empty()) {
-    return Error(ErrorCode::failed_precondition,
-                 "it would have no effect, or be unsafe: " + complaints.front());
-  }
   STRIPLINE_ASSIGN_OR_RETURN(const Place place, place_for(*adapter, options.folder));
   STRIPLINE_ASSIGN_OR_RETURN(const Bundle bundle, read_bundle(file));
   STRIPLINE_ASSIGN_OR_RETURN(const Bundle there,
                              moved(bundle, *adapter, place.folder, place.name, true));
+  const fs::path installed = place.folder / there.files.front().name;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, adapter->complaints(file, safety, installed));
+  if (!complaints.empty()) {
+    return Error(ErrorCode::failed_precondition,
+                 "it would have no effect, or be unsafe: " + complaints.front());
+  }
   STRIPLINE_RETURN_IF_ERROR(write_bundle(
       there, place.folder, true,
       "move it away, add the lines of the exported file to it by hand, or name another "
       "folder by --to"));
-  const fs::path installed = place.folder / there.files.front().name;
   note_export(installed);
   std::cout
       << "Installed: " << installed.string() << '\n'

@@ -277,7 +277,7 @@ void define_export(CLI::App& app, Export& options) {
   add_required(check, "target", options.check.target, "Its name, see 'list'", "TARGET");
   add_required(check, "file", options.check.file, "The file", "FILE");
   check->add_flag("--rules", options.check.rules,
-                  "Open MPI: it is a rules file, not one of parameters");
+                  "It is not of settings, but of rules (Open MPI) or a selection (MPICH)");
   check->add_flag("--commutative-only", options.check.commutative_only,
                   "All programs here use operations that commute");
 }

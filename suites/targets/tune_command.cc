@@ -297,7 +297,8 @@ class Tuning {
 
   // A file that something else overrides would be compared with what does it.
   Status check_effective() const {
-    STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, adapter_.complaints(tried_, search_.safety));
+    STRIPLINE_ASSIGN_OR_RETURN(const auto complaints,
+                               adapter_.complaints(tried_, search_.safety, tried_));
     if (complaints.empty()) return {};
     for (const std::string& one : complaints) tell_(one);
     return Error(ErrorCode::failed_precondition,

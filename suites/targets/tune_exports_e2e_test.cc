@@ -247,6 +247,28 @@ TEST_F(Tune, NothingOfOthersIsReplacedOrRemovedByInstalling) {
   EXPECT_TRUE(fs::exists(file));
 }
 
+TEST_F(Tune, AFileOfTheUserThatBeatsThatOfTheSiteIsNamed) {
+  ASSERT_NO_FATAL_FAILURE(make_export());
+  const std::vector<std::string> install = {"export", "install", params().string(), "--to",
+                                            site().string()};
+  const auto there = site() / "openmpi-mca-params.conf";
+  fs::create_directories(installed().parent_path());
+  std::ofstream(installed()) << "coll_tuned_use_dynamic_rules = 0\n";
+  const Finished refused = run(install);
+  EXPECT_EQ(refused.exit_code, kExitBadInput);
+  EXPECT_NE(refused.err.find("is set to '0' by " + installed().string()), std::string::npos)
+      << refused.err;
+  EXPECT_FALSE(fs::exists(there));
+  // What it says of other things beats nothing.
+  std::ofstream(installed()) << "btl_tcp_links = 2\n";
+  EXPECT_EQ(run(install).exit_code, kExitOk);
+  std::ofstream(installed()) << "coll_tuned_use_dynamic_rules = 0\n";
+  const Finished beaten = verify(there);
+  EXPECT_EQ(beaten.exit_code, kExitBadInput);
+  EXPECT_NE(beaten.err.find("is set to '0' by " + installed().string()), std::string::npos)
+      << beaten.err;
+}
+
 TEST_F(Tune, AnExportIsPackedForAnotherNode) {
   ASSERT_NO_FATAL_FAILURE(make_export());
   const auto pack = (folder_ / "packed.json").string();
@@ -389,6 +411,19 @@ TEST_F(Tune, FilesAreCheckedAndWritten) {
   const Finished unsafe = run({"export", "check", "openmpi", "--rules", file});
   EXPECT_EQ(unsafe.exit_code, kExitFailure);
   EXPECT_NE(unsafe.out.find("holds for 3"), std::string::npos) << unsafe.out;
+  // MPICH would abort on it, whether it is named or given.
+  const auto selection = (folder_ / "selection.json").string();
+  const auto variables = (folder_ / "mpich.env").string();
+  std::ofstream(selection) << "{}\n";
+  std::ofstream(variables) << "export MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" << selection
+                           << "\n";
+  for (const auto& arguments :
+       {std::vector<std::string>{"export", "check", "mpich", "--rules", selection},
+        {"export", "check", "mpich", variables}}) {
+    const Finished lacking = run(arguments);
+    EXPECT_EQ(lacking.exit_code, kExitBadInput) << lacking.out;
+    EXPECT_NE(lacking.err.find("lacks the collective"), std::string::npos) << lacking.err;
+  }
   const Finished written =
       run({"export", "write", "chapel", "CHPL_AGGREGATION_DST_BUFF_SIZE=4096"});
   EXPECT_EQ(written.exit_code, kExitOk);

@@ -28,6 +28,11 @@ bool has_suffixed(const std::string& version_command, const std::string& suffixe
   return std::filesystem::exists(here.parent_path() / suffixed, error);
 }
 
+bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
+  std::error_code error;
+  return one == other || std::filesystem::equivalent(one, other, error);
+}
+
 Status set_path(std::vector<targets::Setting>& settings, std::string_view name,
                 const std::filesystem::path& folder, const std::string& file,
                 const std::vector<std::string>& others) {

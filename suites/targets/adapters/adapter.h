@@ -134,16 +134,21 @@ class Adapter {
                                                      const Probe& probe,
                                                      const std::filesystem::path& folder) const = 0;
   /// What is wrong with an exported file though it reads well, and what of it is overridden
-  /// elsewhere: a sentence each. Errors: data_loss where the file, or one that it names, does not
-  /// read well in the installed version.
+  /// elsewhere: a sentence each. `place`: where programs read it, or will; the file itself, unless
+  /// it is to be installed. Errors: data_loss where the file, or one that it names, does not read
+  /// well in the installed version.
   virtual Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
-                                                      const targets::Safety& safety) const = 0;
+                                                      const targets::Safety& safety,
+                                                      const std::filesystem::path& place) const = 0;
 };
 
 /// Debian's commands have a suffix, such as "mpirun.openmpi", as several MPIs may be installed, and
 /// those without it may be of another one. True if the installation whose command prints the
 /// version has such a name beside that command; without that command, if it is anywhere in PATH.
 bool has_suffixed(const std::string& version_command, const std::string& suffixed);
+
+/// Whether both are one file, or the same path of one that is not there.
+bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other);
 
 /// Gives the setting of this name the path of a file in a folder; where the file is not among
 /// `others`, there must be no such setting. Errors: data_loss where it is missing, or should be.

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -134,11 +135,22 @@ TEST_F(AdapterHere, TheSelectionThatAFileOfMpichNamesIsRead) {
   }
   const auto complaints = [&] {
     EXPECT_TRUE(write_atomically(selection_file, mpich::write_selection(selection)).ok());
-    return mpich_adapter().complaints(file, {});
+    return mpich_adapter().complaints(file, {}, file);
   };
   const auto good = complaints();
   ASSERT_TRUE(good.ok()) << good.error().message();
   EXPECT_TRUE(good->empty());
+  // What beats it is named: the variable of an algorithm, or another file.
+  for (const auto& [name, value] : {std::pair("MPIR_CVAR_BCAST_INTRA_ALGORITHM", "binomial"),
+                                    std::pair(mpich::kSelectionVariable, "/other.json")}) {
+    ::setenv(name, value, 1);  // NOLINT(concurrency-mt-unsafe)
+    const auto beaten = complaints();
+    ::unsetenv(name);  // NOLINT(concurrency-mt-unsafe)
+    ASSERT_TRUE(beaten.ok()) << beaten.error().message();
+    ASSERT_EQ(beaten->size(), 1U);
+    EXPECT_EQ(beaten->front().find(std::string(name) + " is set to '" + value + "'"), 0U)
+        << beaten->front();
+  }
   selection.erase("collective=iscan");
   const auto bad = complaints();
   ASSERT_FALSE(bad.ok());

@@ -87,7 +87,8 @@ Result<Environment> VariablesAdapter::loading(const std::filesystem::path& file)
 }
 
 Result<std::vector<std::string>> VariablesAdapter::complaints(
-    const std::filesystem::path& file, const targets::Safety& /*safety*/) const {
+    const std::filesystem::path& file, const targets::Safety& /*safety*/,
+    const std::filesystem::path& /*place*/) const {
   STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_export(file));
   std::vector<std::string> found;
   for (const auto& [name, value] : settings) {

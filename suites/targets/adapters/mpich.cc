@@ -225,8 +225,9 @@ class Mpich : public Adapter {
     return other;
   }
 
-  Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
-                                              const targets::Safety& /*safety*/) const override {
+  Result<std::vector<std::string>> complaints(
+      const std::filesystem::path& file, const targets::Safety& /*safety*/,
+      const std::filesystem::path& /*place*/) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_export(file));
     // MPICH aborts on one that it cannot read, or that lacks a collective.
     STRIPLINE_RETURN_IF_ERROR(selection_of(settings));

@@ -151,6 +151,28 @@ Result<std::vector<std::filesystem::path>> usual_files() {
   return files;
 }
 
+// Adds the files that programs read before that of a place, if they read that, as of two files the
+// first to name a parameter counts: a file of the user's beats that of the site. `unread`: a
+// sentence for each that does not read well.
+Status add_files_before(const std::filesystem::path& place, std::vector<targets::Source>& sources,
+                        std::vector<std::string>& unread) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto usual, usual_files());
+  const auto at = std::ranges::find_if(
+      usual, [&](const std::filesystem::path& file) { return is_same_file(file, place); });
+  if (at == usual.end()) return {};
+  for (auto file = usual.begin(); file != at; ++file) {
+    const auto text = read_whole_file(*file);
+    if (!text.ok()) continue;
+    auto settings = openmpi::read_params(*text, "'" + file->string() + "'");
+    if (settings.ok()) {
+      sources.push_back({file->string(), std::move(*settings)});
+    } else {
+      unread.push_back(settings.error().message());
+    }
+  }
+  return {};
+}
+
 // All but ours, with commas, behind `first`.
 std::string files_value(const std::string& first, const std::vector<std::filesystem::path>& usual) {
   std::string value = first;
@@ -336,7 +358,8 @@ class OpenMpi : public Adapter {
   }
 
   Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
-                                              const targets::Safety& safety) const override {
+                                              const targets::Safety& safety,
+                                              const std::filesystem::path& place) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const Exported exported, read_export(file));
     std::vector<std::string> found = openmpi::hazards(exported.rules, safety);
     if (exported.levels) {
@@ -344,7 +367,8 @@ class OpenMpi : public Adapter {
         found.push_back(std::move(one));
       }
     }
-    STRIPLINE_ASSIGN_OR_RETURN(const auto stronger, stronger_sources());
+    STRIPLINE_ASSIGN_OR_RETURN(auto stronger, stronger_sources());
+    STRIPLINE_RETURN_IF_ERROR(add_files_before(place, stronger, found));
     for (std::string& one : targets::overridden(exported.settings, stronger)) {
       found.push_back(std::move(one));
     }
