@@ -10,6 +10,7 @@
 #include "base/table.h"
 #include "optimizer/targets/registry.h"
 #include "suites/targets/bundle.h"
+#include "suites/targets/knob_search.h"
 
 namespace stripline::suites::tune {
 namespace {

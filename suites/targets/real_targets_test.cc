@@ -25,9 +25,9 @@
 #include "optimizer/targets/registry.h"
 #include "optimizer/targets/ucx/ucx.h"
 #include "suites/targets/grid.h"
+#include "suites/targets/knob_search.h"
 #include "suites/targets/launcher.h"
 #include "suites/targets/leftovers.h"
-#include "suites/targets/search.h"
 #include "suites/targets/session.h"
 
 namespace stripline::suites::tune {

@@ -1,4 +1,5 @@
-// The search: launches of a driver until what is decided is known, or the time is up.
+// The search of alternatives: launches of a driver until what is decided is known, or the time is
+// up. What a search is given and finds, that of knobs (knob_search.h) included.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,12 @@ namespace stripline::suites::tune {
 
 /// A line for whoever waits.
 using Tell = std::function<void(const std::string&)>;
+
+/// More runs show differences that no program would notice.
+inline constexpr size_t kMostSearchRuns = 16;
+/// Of a cell and a variant in a launch, at most.
+inline constexpr double kSearchPointBudgetS = 0.008;
+inline constexpr uint32_t kSearchRepetitions = 200;
 
 struct SearchOptions {
   GridOptions grid;
@@ -64,18 +71,6 @@ struct SearchReport {
   size_t runs = 0;
   double seconds = 0;
 };
-
-/// What a target's knobs are looked at by (Target::operations).
-std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks);
-
-/// Values of knobs on this path beside the default, in turns, by their cells. One knob
-/// may depart by one value: that with the largest gain. Where several do, that which gains most
-/// departs, and each other one if it gains beside those that do already. What the installed version
-/// does not let be set, and what would take too much memory, is not tried. Ends when every value is
-/// known well enough, or the time is up; values that there is no time for keep the default. The
-/// value that slows an operation down most becomes the probe of settings.
-Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
-                    SearchReport& report);
 
 /// Alternatives of collectives, with the settings that `report` has. Ends when the time is up: what
 /// was not measured often enough then keeps the default. Errors: those of launches, and

@@ -18,6 +18,7 @@
 #include "suites/targets/commands.h"
 #include "suites/targets/export_record.h"
 #include "suites/targets/installation.h"
+#include "suites/targets/knob_search.h"
 #include "suites/targets/search_options.h"
 #include "suites/targets/session.h"
 #include "suites/targets/tuning.h"

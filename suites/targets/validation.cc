@@ -13,6 +13,7 @@
 #include "base/quantity.h"
 #include "base/random.h"
 #include "optimizer/stats/order.h"
+#include "suites/targets/knob_search.h"
 
 namespace stripline::suites::tune {
 namespace {
