@@ -33,9 +33,16 @@ int tune_command(const TuneOptions& options);
 /// `largest_job`: as in TuneOptions.
 int work_command(uint32_t largest_job);
 
-/// Measures every alternative in every cell, this number of runs each, and prints the times as JSON
-/// lines: what a search is judged by (scripts/tuned_targets.py). Takes no time limit.
-int sweep_command(const TuneOptions& options, size_t runs);
+struct SweepOptions {
+  TuneOptions tune;
+  uint32_t runs = 10;
+  bool knobs = false;  ///< of a target that has alternatives, too: knobs in place of these
+  std::string record;  ///< of knobs: a record, whose settings are measured together besides
+};
+/// Measures every alternative in every cell, or every value of every knob, and two of those that
+/// gain, in a number of runs each, and prints the times as JSON lines: what a search is judged by
+/// (scripts/tuned_targets.py). Takes no time limit.
+int sweep_command(const SweepOptions& options);
 
 struct TryOptions {
   std::string target;

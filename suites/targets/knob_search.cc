@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "base/random.h"
 #include "optimizer/stats/order.h"
@@ -16,6 +18,8 @@ constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 // The part of the time in which each value is measured alone; the rest is for several together.
 constexpr double kScreening = 0.75;
+// Values that a sweep measures by twos.
+constexpr size_t kMostPaired = 6;
 // A value with which an operation takes this much longer is sure to show in other runs, too.
 constexpr double kProbeFactor = 1.5;
 
@@ -76,6 +80,34 @@ class KnobSearch {
     return decide();
   }
 
+  Result<KnobSweep> sweep(size_t runs, const std::vector<targets::Setting>& together) {
+    std::erase_if(arms_, [](const Arm& arm) { return arm.only_probe; });
+    STRIPLINE_RETURN_IF_ERROR(leave_out_unsettable());
+    leave_out_what_takes_too_much();
+    cells_ = knob_cells(launcher_.adapter().target(), std::ranges::min(options_.grid.ranks));
+    std::vector<Swept> all = {Swept()};
+    for (Arm& arm : arms_) all.push_back({std::move(arm), {}});
+    const bool known =
+        std::ranges::any_of(all, [&](const Swept& one) { return settings_of(one) == together; });
+    if (!known) all.push_back({{}, together});
+    STRIPLINE_RETURN_IF_ERROR(repeat(all, 1, 0, runs));
+    STRIPLINE_ASSIGN_OR_RETURN(auto pairs, pairs_of(all, together));
+    if (!pairs.empty()) {
+      const size_t first = all.size();
+      std::ranges::move(pairs, std::back_inserter(all));
+      STRIPLINE_RETURN_IF_ERROR(repeat(all, first, runs, runs));
+    }
+    KnobSweep sweep{.cells = cells_};
+    const size_t in_all = all.front().arm.times.front().size();
+    for (Swept& one : all) {
+      one.arm.times.resize(cells_.size());
+      for (auto& times : one.arm.times) times.resize(in_all, kMissing);
+      sweep.swept.push_back(
+          {settings_of(one), std::move(one.arm.times), std::move(one.arm.failure)});
+    }
+    return sweep;
+  }
+
  private:
   struct Arm {
     targets::Setting setting;
@@ -84,6 +116,66 @@ class KnobSearch {
     std::vector<std::vector<double>> times;  // by cell and run
     targets::KnobDecision decision;
   };
+
+  // Of a sweep: a value, or several.
+  struct Swept {
+    Arm arm;
+    std::vector<targets::Setting> beside;
+  };
+
+  static std::vector<targets::Setting> settings_of(const Swept& one) {
+    std::vector<targets::Setting> settings = one.beside;
+    if (!one.arm.setting.name.empty()) settings.push_back(one.arm.setting);
+    return settings;
+  }
+
+  // The default, and all from `from` on, in turns.
+  Status repeat(std::vector<Swept>& all, size_t from, size_t first_run, size_t runs) {
+    for (size_t run = first_run; run < first_run + runs; ++run) {
+      std::vector<size_t> order = {0};
+      for (size_t i = from; i < all.size(); ++i) order.push_back(i);
+      shuffle(order, derive_seed(options_.seed, run));
+      for (const size_t at : order) {
+        if (!all[at].arm.failure.empty()) continue;
+        STRIPLINE_RETURN_IF_ERROR(measure(all[at].arm, run, all[at].beside));
+      }
+      tell_("run " + std::to_string(run - first_run + 1) + " of " + std::to_string(runs));
+    }
+    return {};
+  }
+
+  // Each two of the values that gain most, of different knobs, but for two that are `together`.
+  Result<std::vector<Swept>> pairs_of(const std::vector<Swept>& all,
+                                      const std::vector<targets::Setting>& together) const {
+    targets::DecisionRule rule = options_.rule;
+    rule.least_runs = 2;
+    std::vector<std::pair<double, targets::Setting>> gaining;
+    for (const Swept& one : all) {
+      if (!one.arm.failure.empty() || settings_of(one).size() != 1) continue;
+      std::vector<targets::CellTimes> times;
+      for (size_t i = 0; i < cells_.size(); ++i) {
+        times.push_back({{}, all.front().arm.times[i], one.arm.times[i]});
+      }
+      STRIPLINE_ASSIGN_OR_RETURN(const auto decision, targets::decide_knob(times, rule));
+      // Two may gain more than the margin together.
+      const bool gains = decision.ratio.upper < 1 - options_.rule.margin / 2;
+      if (decision.outcome == targets::KnobOutcome::few_runs || !gains) continue;
+      gaining.emplace_back(decision.ratio.value, one.arm.setting);
+    }
+    std::ranges::stable_sort(gaining, {}, [](const auto& one) { return one.first; });
+    gaining.resize(std::min(gaining.size(), kMostPaired));
+    std::vector<Swept> pairs;
+    for (size_t i = 0; i < gaining.size(); ++i) {
+      for (size_t k = i + 1; k < gaining.size(); ++k) {
+        Swept pair{{.setting = gaining[k].second}, {gaining[i].second}};
+        const auto settings = settings_of(pair);
+        const bool known = std::ranges::is_permutation(settings, together);
+        if (settings[0].name == settings[1].name || known) continue;
+        if (check_memory(settings).ok()) pairs.push_back(std::move(pair));
+      }
+    }
+    return pairs;
+  }
 
   size_t least_runs() const { return options_.rule.least_runs; }
 
@@ -352,6 +444,12 @@ std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks
 Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                     SearchReport& report) {
   return KnobSearch(launcher, options, tell, report).run();
+}
+
+Result<KnobSweep> sweep_knobs(Launcher& launcher, const SearchOptions& options, size_t runs,
+                              const std::vector<targets::Setting>& together, const Tell& tell) {
+  SearchReport report;
+  return KnobSearch(launcher, options, tell, report).sweep(runs, together);
 }
 
 }  // namespace stripline::suites::tune

@@ -2,7 +2,9 @@
 // are known, or the time is up.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -23,5 +25,23 @@ std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks
 /// value that slows an operation down most becomes the probe of settings.
 Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                     SearchReport& report);
+
+/// Settings, together, with the median times of each cell in each run.
+struct SweptSettings {
+  std::vector<targets::Setting> settings;    ///< none: the default
+  std::vector<std::vector<double>> times_s;  ///< by cell and run; NaN: not measured in it
+  std::string failure;                       ///< why it is not measured any more; empty: it is
+};
+struct KnobSweep {
+  std::vector<DriverCell> cells;
+  std::vector<SweptSettings> swept;  ///< the default first
+};
+
+/// What a search of knobs is judged by, in this number of runs each: the default, every value that
+/// a search may try, and `together` (none: nothing else); then the default again and each two of
+/// the few values that gain most, of different knobs. Only what fails is not measured again. Takes
+/// no time limit. Errors: those of launches; aborted where the default fails.
+Result<KnobSweep> sweep_knobs(Launcher& launcher, const SearchOptions& options, size_t runs,
+                              const std::vector<targets::Setting>& together, const Tell& tell);
 
 }  // namespace stripline::suites::tune

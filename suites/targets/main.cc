@@ -148,24 +148,28 @@ void define_tune(CLI::App& app, const std::string& name, TuneOptions& options,
       "Nothing else should run here meanwhile.\n");
 }
 
-struct Sweep {
-  TuneOptions options;
-  uint32_t runs = 10;
-};
-
-void define_sweep(CLI::App& app, Sweep& sweep) {
+void define_sweep(CLI::App& app, SweepOptions& sweep) {
   CLI::App* const command = app.add_subcommand(
-      "sweep", "Measure every alternative in every cell, to judge by it what tuning has found");
-  add_required(command, "target", sweep.options.target, "Its name, see 'list'", "TARGET");
-  command->add_option("--runs", sweep.runs, "Launches that each alternative is measured in")
+      "sweep",
+      "Measure every alternative or every value of a knob, to judge by it what tuning has found");
+  add_required(command, "target", sweep.tune.target, "Its name, see 'list'", "TARGET");
+  command->add_option("--runs", sweep.runs, "Launches that each is measured in")
       ->type_name("N")
       ->transform(whole_number(2, 1000))
       ->capture_default_str();
-  add_measurement(*command, sweep.options);
-  add_alternatives(*command, sweep.options);
+  command->add_flag("--knobs", sweep.knobs,
+                    "Values of knobs, and two of those that gain, in place of alternatives; of "
+                    "targets without alternatives always");
+  command
+      ->add_option("--record", sweep.record,
+                   "Of knobs: besides, the settings of this record of tuning together")
+      ->type_name("FILE");
+  add_measurement(*command, sweep.tune);
+  add_alternatives(*command, sweep.tune);
   command->footer(
-      "Prints a JSON object per line: a cell, an alternative, and its median time in each run.\n"
-      "Knobs have their defaults. Nothing else should run here meanwhile.\n");
+      "Prints a JSON object per line: a cell, an alternative or settings, and the median time in\n"
+      "each run. Knobs that are not swept have their defaults. Nothing else should run here\n"
+      "meanwhile.\n");
 }
 
 void define_try(CLI::App& app, TryOptions& options) {
@@ -312,7 +316,7 @@ int main(int argc, char** argv) {
   define_tune(app, gasnet.target, gasnet, false);
   TryOptions trying;
   define_try(app, trying);
-  Sweep sweep;
+  SweepOptions sweep;
   define_sweep(app, sweep);
   Export exporting;
   define_export(app, exporting);
@@ -348,9 +352,9 @@ int main(int argc, char** argv) {
   for (TuneOptions* const one : {&mpich, &ucx, &oshmem, &libfabric, &gasnet}) {
     if (app.got_subcommand(one->target)) chosen = one;
   }
-  TuneOptions& options = sweeps ? sweep.options : *chosen;
+  TuneOptions& options = sweeps ? sweep.tune : *chosen;
   std::ranges::sort(options.ranks);
   options.ranks.erase(std::unique(options.ranks.begin(), options.ranks.end()), options.ranks.end());
   options.cancel_fd = signals.get();
-  return finish(sweeps ? sweep_command(options, sweep.runs) : tune_command(options));
+  return finish(sweeps ? sweep_command(sweep) : tune_command(options));
 }

@@ -1,7 +1,9 @@
 // Targets that have knobs alone: UCX, and OpenSHMEM and GASNet-EX with drivers of their own.
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -148,9 +150,41 @@ TEST_F(TuneUcx, OpenShmemHasADriverAndProgramsOfItsOwn) {
   EXPECT_EQ(run(verify, "unread").exit_code, kExitBadInput);
 }
 
-TEST_F(TuneUcx, IsNotSweptByOperations) {
-  EXPECT_NE(run({"sweep", "ucx"}).err.find("only knobs"), std::string::npos);
+TEST_F(TuneUcx, ASweepMeasuresEveryValueAndPairsOfThoseThatGain) {
+  const auto kept = (folder_ / "record.json").string();
+  std::ofstream(kept)
+      << R"({"settings": {"UCX_BCOPY_THRESH": "256", "UCX_ZCOPY_THRESH": "65536"}})";
+  const Finished swept =
+      run({"sweep", "ucx", "--ranks", "2", "--runs", "4", "--stall", "100", "--record", kept});
+  ASSERT_EQ(swept.exit_code, kExitOk) << swept.err;
+  std::map<std::string, std::vector<Json>> found;
+  std::istringstream lines(swept.out);
+  for (std::string line; std::getline(lines, line);) {
+    const Json json = Json::parse(line);
+    if (json["operation"] == "latency" && json["bytes"] == 8) {
+      found[json["settings"].dump()] = json["times_s"].get<std::vector<Json>>();
+    }
+  }
+  const std::string zcopy = R"({"UCX_ZCOPY_THRESH":"65536"})";
+  const std::string scheme = R"({"UCX_RNDV_SCHEME":"am"})";
+  const std::string both = R"({"UCX_RNDV_SCHEME":"am","UCX_ZCOPY_THRESH":"65536"})";
+  const std::string of_record = R"({"UCX_BCOPY_THRESH":"256","UCX_ZCOPY_THRESH":"65536"})";
+  for (const std::string& one : {std::string("{}"), zcopy, scheme, both, of_record}) {
+    ASSERT_TRUE(found.contains(one)) << one << " of " << swept.out;
+    EXPECT_EQ(found[one].size(), 8U) << one;
+  }
+  // The default has a time in every run, each value in the first ones, and pairs in the others.
+  for (size_t i = 0; i < 8; ++i) {
+    EXPECT_TRUE(found["{}"][i].is_number());
+    EXPECT_EQ(found[zcopy][i].is_number(), i < 4) << i;
+    EXPECT_EQ(found[both][i].is_number(), i >= 4) << i;
+  }
+  EXPECT_LT(found[zcopy][0].get<double>(), found["{}"][0].get<double>());
+  // Neither the probe nor pairs of what gains nothing.
+  EXPECT_FALSE(found.contains(R"({"UCX_RNDV_THRESH":"0"})"));
+  EXPECT_FALSE(found.contains(R"({"UCX_BCOPY_THRESH":"256","UCX_RNDV_SCHEME":"am"})"));
   EXPECT_NE(run({"try", "ucx"}).err.find("only knobs"), std::string::npos);
+  EXPECT_EQ(run({"sweep", "openmpi", "--record", kept}).exit_code, kExitUsage);
 }
 
 // Its programs would be found in place of this host's "cc" by other tests.
