@@ -94,6 +94,9 @@ class Adapter {
   }
   /// How the target's files in /dev/shm begin.
   virtual std::vector<std::string_view> shared_memory_prefixes() const = 0;
+  /// Whether they begin with the number of the rank's process that made them, and a colon, besides;
+  /// the driver says which those are (DriverOutput::processes).
+  virtual bool names_memory_by_process() const { return false; }
 
   /// Names of all files that an export may have: that which users name, and those that it may refer
   /// to.
