@@ -218,6 +218,8 @@ class Invocation {
             "be given again")
         ->type_name("TARGET=FOLDER")
         ->allow_extra_args(false);
+    app_.add_flag("--install-commutative", targets.commutative_only,
+                  "Install also settings that hold for programs whose operations commute alone");
     app_.add_option("--log-format", log_format, "Format of the log on stderr")
         ->type_name("FORMAT")
         ->check(stripline::one_of(stripline::log_formats()))

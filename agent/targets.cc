@@ -130,9 +130,10 @@ Status install_settings(const TargetOptions& options, const std::string& target,
   std::filesystem::create_directories(work_folder, error);
   const std::filesystem::path file = work_folder / ("offered-" + target + ".json");
   STRIPLINE_RETURN_IF_ERROR(write_atomically(file, packed));
-  const auto installed =
-      output_of({options.program, "export", "install", file.string(), "--packed", "--to", folder},
-                kInstallLimitS);
+  std::vector<std::string> command = {options.program, "export", "install", file.string(),
+                                      "--packed",      "--to",   folder};
+  if (options.commutative_only) command.emplace_back("--commutative-only");
+  const auto installed = output_of(command, kInstallLimitS);
   std::filesystem::remove(file, error);
   return installed.ok() ? Status() : installed.error();
 }

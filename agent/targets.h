@@ -22,6 +22,8 @@ struct TargetOptions {
   /// Ranks of the largest job here, for which memory that settings take is estimated; 0: as many as
   /// are tuned.
   uint32_t largest_job = 0;
+  /// Also settings that hold for commutative operations alone are installed.
+  bool commutative_only = false;
 };
 
 /// "openmpi=/etc/openmpi" as an entry of `folders`. Errors: invalid_argument.

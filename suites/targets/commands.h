@@ -77,6 +77,7 @@ struct InstallOptions {
   std::string folder;   ///< empty: where this user's programs read their settings
   bool packed = false;  ///< The file is what pack_command() has written.
   bool accept_untried = false;
+  bool commutative_only = false;  ///< also what holds for commutative operations alone
 };
 /// Installs an exported file where programs read it, or have it read.
 int install_command(const InstallOptions& options);

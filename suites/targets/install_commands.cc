@@ -98,6 +98,13 @@ Result<int> install(const InstallOptions& options) {
                      " is installed: 'stripline export verify' says whether it holds there, and "
                      "notes that it does; --accept-untried installs it all the same");
   }
+  // Whoever tuned it knew of his programs; others may read it, too.
+  if (record.commutative_only && !options.commutative_only) {
+    return Error(ErrorCode::failed_precondition,
+                 "it was tuned by --commutative-only: programs with operations that do not commute "
+                 "get wrong results with it; where none that reads it has any, "
+                 "--commutative-only installs it");
+  }
   const targets::Safety safety{.commutative_only = record.commutative_only};
   STRIPLINE_ASSIGN_OR_RETURN(const Place place, place_for(*adapter, options.folder));
   STRIPLINE_ASSIGN_OR_RETURN(const Bundle bundle, read_bundle(file));

@@ -35,8 +35,9 @@ constexpr const char* kFooter =
     "  2  wrong usage, a setting or a value that is not valid; a file or its record is missing;\n"
     "     the target is not known, measured or installed here, or has no compiler\n"
     "  3  a version that was not tried; a file that is malformed, was changed, was not validated\n"
-    "     or installed, is unsafe, overridden, or not read; settings of the target in the\n"
-    "     environment; a command of the target or its compiler fails\n"
+    "     or installed, is unsafe, overridden, or not read, or holds for commutative operations\n"
+    "     alone; settings of the target in the environment; a command of the target or its\n"
+    "     compiler fails\n"
     "  4  something cannot be started or written, or settings take more than --memory\n"
     "  5  the target's programs fail, with its default settings or with an exported file\n"
     "  6  a program that was asked for a version, or a compiler, takes too long; the time was up\n"
@@ -224,6 +225,9 @@ void define_export(CLI::App& app, Export& options) {
                     "The file is what 'export pack' has written, or a server published");
   install->add_flag("--accept-untried", options.install.accept_untried,
                     "Also where another version is installed than it was validated for");
+  install->add_flag("--commutative-only", options.install.commutative_only,
+                    "Also what was tuned for operations that commute: no program that reads it has "
+                    "others");
   CLI::App* const uninstall = group->add_subcommand(
       "uninstall", "Remove an installed file, and put back what was installed before it");
   add_required(uninstall, "file", options.uninstall, "The installed file, or its folder", "FILE");

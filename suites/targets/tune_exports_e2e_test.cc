@@ -247,6 +247,23 @@ TEST_F(Tune, NothingOfOthersIsReplacedOrRemovedByInstalling) {
   EXPECT_TRUE(fs::exists(file));
 }
 
+TEST_F(Tune, WhatHoldsForCommutativeOperationsAloneIsInstalledWhereThatIsSaid) {
+  ASSERT_NO_FATAL_FAILURE(make_export());
+  const auto pack = (folder_ / "commutative.json").string();
+  ASSERT_EQ(run({"export", "pack", params().string(), "--output", pack}).exit_code, kExitOk);
+  Json whole = *read_json_file(pack);
+  whole["record"]["commutative_only"] = true;
+  std::ofstream(pack) << whole.dump();
+  std::vector<std::string> install = {"export", "install", pack, "--packed"};
+  const Finished refused = run(install);
+  EXPECT_EQ(refused.exit_code, kExitBadInput);
+  EXPECT_NE(refused.err.find("--commutative-only"), std::string::npos) << refused.err;
+  EXPECT_FALSE(fs::exists(installed()));
+  install.emplace_back("--commutative-only");
+  EXPECT_EQ(run(install).exit_code, kExitOk);
+  EXPECT_TRUE(fs::exists(installed()));
+}
+
 TEST_F(Tune, AFileOfTheUserThatBeatsThatOfTheSiteIsNamed) {
   ASSERT_NO_FATAL_FAILURE(make_export());
   const std::vector<std::string> install = {"export", "install", params().string(), "--to",
