@@ -95,15 +95,20 @@ enum class Support : uint8_t {
 
 /// What a target's knobs are looked at by, besides what programs do.
 enum class Operations : uint8_t {
-  messages,   ///< messages and collectives of MPI
-  one_sided,  ///< these, and puts, gets and sums (accumulate) of MPI
-  symmetric,  ///< puts, gets and atomic operations of OpenSHMEM
-  fabric,     ///< messages and reads of libfabric
+  messages,     ///< messages and collectives of MPI
+  nonblocking,  ///< these, and collectives that are begun and then waited for
+  one_sided,    ///< messages and collectives, and puts, gets and sums (accumulate) of MPI
+  symmetric,    ///< puts, gets and atomic operations of OpenSHMEM
+  fabric,       ///< messages and reads of libfabric
   /// Puts and gets, strided ones too, and collectives of GASNet-EX.
   remote_memory,
 };
 constexpr bool is_mpi(Operations operations) {
-  return operations == Operations::messages || operations == Operations::one_sided;
+  return operations == Operations::messages || operations == Operations::nonblocking ||
+         operations == Operations::one_sided;
+}
+constexpr bool has_gets(Operations operations) {
+  return operations != Operations::messages && operations != Operations::nonblocking;
 }
 
 struct Target {

@@ -71,7 +71,7 @@ Result<int> verify(const VerifyOptions& options) {
   ValidationOptions validation{
       .rule = {.margin = record.margin}, .processors = processors_here(), .seed = record.seed + 2};
   const auto checks = checks_of(*target, record.search.result.by_cell, record.search.settings,
-                                record.ranks, safety);
+                                record.ranks, record.processors, safety);
   for (size_t i = 0; i < kStages.size() && (i == 0 || record.stages.back().passed); ++i) {
     validation.budget_s = budget.left_s(kStageEnds[i]);
     STRIPLINE_ASSIGN_OR_RETURN(const auto checked, validate(launcher, file, checks, kStages[i],

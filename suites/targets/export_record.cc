@@ -101,7 +101,8 @@ std::optional<targets::Candidate> candidate_named(const targets::Target& target,
   return std::nullopt;
 }
 
-Result<Probe> probe_from_json(const Json& json, const targets::Target& target, uint32_t ranks) {
+Result<Probe> probe_from_json(const Json& json, const targets::Target& target,
+                              const ExportRecord& record) {
   constexpr std::string_view kWhere = "export record.proofs";
   Probe probe;
   STRIPLINE_ASSIGN_OR_RETURN(probe.cell, cell_from_json(json, kWhere));
@@ -118,7 +119,7 @@ Result<Probe> probe_from_json(const Json& json, const targets::Target& target, u
   STRIPLINE_ASSIGN_OR_RETURN(given.value, get_string(*setting, "value", kWhere));
   probe.setting = std::move(given);
   STRIPLINE_ASSIGN_OR_RETURN(probe.operation, get_string(json, "operation", kWhere));
-  const auto operations = knob_cells(target, ranks);
+  const auto operations = knob_cells(target, record.ranks, record.processors);
   if (std::ranges::find(operations, probe.operation, &DriverCell::operation) == operations.end()) {
     return Error(ErrorCode::data_loss,
                  "export record: its probe is of an operation that is not known here");
@@ -346,7 +347,7 @@ Result<ExportRecord> record_from_json(const Json& json) {
   if (json.contains("proofs")) {
     STRIPLINE_ASSIGN_OR_RETURN(const Json* proofs, get_array(json, "proofs", kWhere));
     for (const Json& one : *proofs) {
-      STRIPLINE_ASSIGN_OR_RETURN(Probe probe, probe_from_json(one, **target, record.ranks.front()));
+      STRIPLINE_ASSIGN_OR_RETURN(Probe probe, probe_from_json(one, **target, record));
       record.proofs.push_back({.probe = std::move(probe)});
     }
   }

@@ -23,6 +23,86 @@ constexpr size_t kMostPaired = 6;
 // A value with which an operation takes this much longer is sure to show in other runs, too.
 constexpr double kProbeFactor = 1.5;
 
+// Cells of these sizes behind others.
+class Cells {
+ public:
+  explicit Cells(uint32_t ranks) : ranks_(ranks) {}
+  void add(const char* operation, std::initializer_list<uint64_t> sizes) {
+    for (const uint64_t bytes : sizes) {
+      cells_.push_back({.operation = operation, .ranks = ranks_, .bytes = bytes});
+    }
+  }
+  std::vector<DriverCell> take() { return std::move(cells_); }
+
+ private:
+  uint32_t ranks_;
+  std::vector<DriverCell> cells_;
+};
+
+std::vector<DriverCell> cells_among(const targets::Target& target, uint32_t ranks) {
+  using targets::Operations;
+  const Operations operations = target.operations;
+  Cells cells(ranks);
+  if (operations == Operations::symmetric) {
+    cells.add("put", {64, 8192, 65536, 1 << 20});
+    cells.add("get", {64, 8192, 65536, 1 << 20});
+    cells.add("window", {8, 4096, 65536});
+    cells.add("latency", {8, 65536});
+    cells.add("fetch_add", {8});
+    return cells.take();
+  }
+  if (operations == Operations::remote_memory) {
+    cells.add("put", {64, 65536, 1 << 20});
+    cells.add("get", {64, 65536});
+    cells.add("strided_put", {4096, 65536});
+    cells.add("strided_get", {4096, 65536});
+    cells.add("window", {8, 4096, 65536});
+    cells.add("latency", {8, 65536});
+    cells.add("barrier", {0});
+    cells.add("bcast", {8, 65536});
+    cells.add("allreduce", {8, 65536});
+    return cells.take();
+  }
+  cells.add("latency", {8, 8192, 131072, 1 << 20});
+  cells.add("window", {8, 8192, 131072});
+  if (operations == Operations::fabric) {
+    cells.add("get", {64, 65536, 1 << 20});
+    return cells.take();
+  }
+  cells.add("unexpected", {64, 8192});
+  cells.add("allreduce", {8, 65536});
+  cells.add("alltoall", {1024, 65536});
+  if (operations == Operations::nonblocking) {
+    cells.add("ibcast", {8192, 65536});
+    cells.add("ireduce", {1024, 8192});
+  }
+  if (operations == Operations::one_sided) {
+    cells.add("put", {64, 65536});
+    cells.add("get", {64, 65536});
+    cells.add("accumulate", {8, 65536});
+  }
+  return cells.take();
+}
+
+// Where ranks share something, or decide by their number.
+std::vector<DriverCell> cells_among_more(const targets::Target& target, uint32_t ranks) {
+  using targets::Operations;
+  const Operations operations = target.operations;
+  Cells cells(ranks);
+  cells.add("window", {8, 65536});
+  if (operations == Operations::symmetric) cells.add("put", {65536});
+  if (operations == Operations::remote_memory) cells.add("barrier", {0});
+  if (targets::is_mpi(operations) || operations == Operations::remote_memory) {
+    cells.add("allreduce", {8, 65536});
+  }
+  if (targets::is_mpi(operations)) cells.add("alltoall", {1024, 65536});
+  if (operations == Operations::nonblocking) {
+    cells.add("ibcast", {8192, 65536});
+    cells.add("ireduce", {1024, 8192});
+  }
+  return cells.take();
+}
+
 class KnobSearch {
  public:
   KnobSearch(Launcher& launcher, const SearchOptions& options, const Tell& tell,
@@ -51,8 +131,7 @@ class KnobSearch {
     STRIPLINE_RETURN_IF_ERROR(leave_out_unsettable());
     leave_out_what_takes_too_much();
     launcher_.end_within(kScreening * options_.knob_budget_s);
-    const uint32_t ranks = std::ranges::min(options_.grid.ranks);
-    cells_ = knob_cells(launcher_.adapter().target(), ranks);
+    choose_cells();
     size_t runs = 0;
     if (launcher_.left_s() <= 0) {
       leave_out_what_does_not_fit(std::numeric_limits<double>::infinity());
@@ -84,7 +163,7 @@ class KnobSearch {
     std::erase_if(arms_, [](const Arm& arm) { return arm.only_probe; });
     STRIPLINE_RETURN_IF_ERROR(leave_out_unsettable());
     leave_out_what_takes_too_much();
-    cells_ = knob_cells(launcher_.adapter().target(), std::ranges::min(options_.grid.ranks));
+    choose_cells();
     std::vector<Swept> all = {Swept()};
     for (Arm& arm : arms_) all.push_back({std::move(arm), {}});
     const bool known =
@@ -179,6 +258,19 @@ class KnobSearch {
 
   size_t least_runs() const { return options_.rule.least_runs; }
 
+  // All ranks take part in every cell of drivers that are not MPI; those have a launch for each
+  // number of ranks.
+  void choose_cells() {
+    const targets::Target& target = launcher_.adapter().target();
+    cells_ = knob_cells(target, options_.grid.ranks, options_.processors);
+    for (const DriverCell& cell : cells_) {
+      const bool known = !groups_.empty() && (targets::is_mpi(target.operations) ||
+                                              groups_.back().front().ranks == cell.ranks);
+      if (!known) groups_.emplace_back();
+      groups_.back().push_back(cell);
+    }
+  }
+
   Status leave_out_unsettable() {
     std::vector<targets::Setting> settings;
     for (const Arm& arm : arms_) {
@@ -221,6 +313,24 @@ class KnobSearch {
     return all;
   }
 
+  // What a launch has measured. Returns why it failed; empty: it did not.
+  std::string take_times(const Launched& launched, const DriverPlan& plan, size_t run,
+                         Arm& arm) const {
+    std::string failure = launched.failure;
+    for (const DriverSeries& series : launched.output.series) {
+      const DriverCell& measured = plan.cells[series.cell];
+      const auto cell = std::ranges::find_if(cells_, [&](const DriverCell& one) {
+        return one.operation == measured.operation && one.ranks == measured.ranks &&
+               one.bytes == measured.bytes;
+      });
+      if (!series.verified) failure = series.note;
+      if (series.values_s.empty() || !series.verified) continue;
+      arm.times[static_cast<size_t>(cell - cells_.begin())][run] =
+          std::max(stats::median(series.values_s), 1e-9);
+    }
+    return failure;
+  }
+
   // The settings of `beside` count as the default.
   Status measure(Arm& arm, size_t run, const std::vector<targets::Setting>& beside = {}) {
     DriverPlan plan{.run = static_cast<uint32_t>(run),
@@ -228,30 +338,26 @@ class KnobSearch {
                     .repetitions = kSearchRepetitions,
                     .budget_s = kSearchPointBudgetS};
     const size_t usual = plan.variant({});
-    plan.cells = cells_;
-    for (DriverCell& cell : plan.cells) cell.variants = {usual};
     std::vector<targets::Setting> settings = beside;
     if (!arm.setting.name.empty()) settings.push_back(arm.setting);
     const Environment environment = launcher_.adapter().knobs(settings);
-    STRIPLINE_ASSIGN_OR_RETURN(const Launched launched, launcher_.run(plan, environment));
     arm.times.resize(cells_.size());
     for (auto& times : arm.times) times.resize(run + 1, kMissing);
-    std::string failure = launched.failure;
-    for (const DriverSeries& series : launched.output.series) {
-      const DriverCell& measured = plan.cells[series.cell];
-      const auto cell = std::ranges::find_if(cells_, [&](const DriverCell& one) {
-        return one.operation == measured.operation && one.bytes == measured.bytes;
-      });
-      if (!series.verified) failure = series.note;
-      if (series.values_s.empty() || !series.verified) continue;
-      arm.times[static_cast<size_t>(cell - cells_.begin())][run] =
-          std::max(stats::median(series.values_s), 1e-9);
+    std::string failure;
+    std::string said;
+    for (const auto& group : groups_) {
+      plan.cells = group;
+      for (DriverCell& cell : plan.cells) cell.variants = {usual};
+      STRIPLINE_ASSIGN_OR_RETURN(const Launched launched, launcher_.run(plan, environment));
+      failure = take_times(launched, plan, run, arm);
+      said = launched.said;
+      if (!failure.empty()) break;
     }
     if (failure.empty()) return {};
     if (arm.setting.name.empty() && beside.empty()) {
-      return Error(ErrorCode::aborted,
-                   "messages do not work with the default settings: the program " + failure + ": " +
-                       launched.said);
+      return Error(
+          ErrorCode::aborted,
+          "messages do not work with the default settings: the program " + failure + ": " + said);
     }
     arm.failure = failure;
     if (!arm.setting.name.empty()) {
@@ -391,53 +497,22 @@ class KnobSearch {
   const Tell& tell_;
   SearchReport& report_;
   std::vector<DriverCell> cells_;
+  std::vector<std::vector<DriverCell>> groups_;  // of a launch each
   Arm usual_;
   std::vector<Arm> arms_;
 };
 
 }  // namespace
 
-std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks) {
-  std::vector<DriverCell> cells;
-  const auto add = [&](const char* operation, std::initializer_list<uint64_t> sizes) {
-    for (const uint64_t bytes : sizes) {
-      cells.push_back({.operation = operation, .ranks = ranks, .bytes = bytes});
-    }
-  };
-  if (target.operations == targets::Operations::symmetric) {
-    add("put", {64, 8192, 65536, 1 << 20});
-    add("get", {64, 8192, 65536, 1 << 20});
-    add("window", {8, 4096, 65536});
-    add("latency", {8, 65536});
-    add("fetch_add", {8});
-    return cells;
+std::vector<DriverCell> knob_cells(const targets::Target& target,
+                                   const std::vector<uint32_t>& ranks, uint32_t processors) {
+  const uint32_t fewest = std::ranges::min(ranks);
+  std::vector<DriverCell> cells = cells_among(target, fewest);
+  uint32_t most = fewest;
+  for (const uint32_t count : ranks) {
+    if (count <= processors) most = std::max(most, count);
   }
-  if (target.operations == targets::Operations::remote_memory) {
-    add("put", {64, 65536, 1 << 20});
-    add("get", {64, 65536});
-    add("strided_put", {4096, 65536});
-    add("strided_get", {4096, 65536});
-    add("window", {8, 4096, 65536});
-    add("latency", {8, 65536});
-    add("barrier", {0});
-    add("bcast", {8, 65536});
-    add("allreduce", {8, 65536});
-    return cells;
-  }
-  add("latency", {8, 8192, 131072, 1 << 20});
-  add("window", {8, 8192, 131072});
-  if (target.operations == targets::Operations::fabric) {
-    add("get", {64, 65536, 1 << 20});
-    return cells;
-  }
-  add("unexpected", {64, 8192});
-  add("allreduce", {8, 65536});
-  add("alltoall", {1024, 65536});
-  if (target.operations == targets::Operations::one_sided) {
-    add("put", {64, 65536});
-    add("get", {64, 65536});
-    add("accumulate", {8, 65536});
-  }
+  if (most > fewest) std::ranges::move(cells_among_more(target, most), std::back_inserter(cells));
   return cells;
 }
 

@@ -14,8 +14,10 @@
 
 namespace stripline::suites::tune {
 
-/// What a target's knobs are looked at by (Target::operations).
-std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks);
+/// What a target's knobs are looked at by (Target::operations): all of it among the fewest of these
+/// ranks, and what more of them change among the most that have a processor each.
+std::vector<DriverCell> knob_cells(const targets::Target& target,
+                                   const std::vector<uint32_t>& ranks, uint32_t processors);
 
 /// Values of knobs on this path beside the default, in turns, by their cells. One knob
 /// may depart by one value: that with the largest gain. Where several do, that which gains most

@@ -252,6 +252,24 @@ TEST_P(RealTarget, ReadsTheFileThatIsExported) {
   EXPECT_NE(wrong_with(probed, plan), "");
 }
 
+// What knobs are looked at by, and programs that nothing is tuned for, with the default.
+TEST_P(RealTarget, CarriesOutWhatKnobsAndProgramsNeed) {
+  DriverPlan plan{.repetitions = 3, .budget_s = 0.001};
+  plan.cells = knob_cells(*target_, {2, 4}, 4);
+  for (const char* const name : {"outstanding", "halo", "reports", "sort"}) {
+    plan.cells.push_back({.operation = name, .ranks = 3, .bytes = 64});
+  }
+  const size_t usual = plan.variant({});
+  for (DriverCell& cell : plan.cells) cell.variants = {usual};
+  launcher_->end_within(kLaunchLimitS);
+  ASSERT_OK_AND_ASSIGN(const auto launched, launcher_->run(plan, {}));
+  EXPECT_EQ(launched.failure, "") << launched.said;
+  EXPECT_EQ(launched.output.series.size(), plan.cells.size());
+  for (const DriverSeries& one : launched.output.series) {
+    EXPECT_TRUE(one.verified) << plan.cells[one.cell].operation << ": " << one.note;
+  }
+}
+
 TEST_P(RealTarget, NamesWhatCannotBeSet) {
   launcher_->end_within(kLaunchLimitS);
   ASSERT_OK_AND_ASSIGN(const auto found, unsettable_variables(*launcher_));
@@ -294,7 +312,7 @@ TEST_P(RealDriver, CarriesOutWhatKnobsAndProgramsNeed) {
     for (const uint32_t ranks : {2U, 3U}) {
       if (kInstrumented && ranks > 2) continue;
       DriverPlan plan{.repetitions = 3, .budget_s = 0.001};
-      plan.cells = knob_cells(target, ranks);
+      plan.cells = knob_cells(target, {ranks}, ranks);
       for (const char* const name : {"outstanding", "halo", "sort"}) {
         plan.cells.push_back({.operation = name, .ranks = ranks, .bytes = 8192});
       }
@@ -351,8 +369,12 @@ TEST(RealUcx, ReadsTheFileThatIsExportedAndHasTheDefaultsOfTheTable) {
   EXPECT_TRUE(targets::ucx::read_conf(listed, "what UCX lists").ok());
   ASSERT_OK_AND_ASSIGN(const auto usual, output_of({"ucx_info", "-c"}));
   for (const targets::Knob& knob : target.knobs) {
-    const std::string line =
-        "\n" + std::string(knob.name) + "=" + std::string(knob.default_value) + "\n";
+    // Those of one program have a prefix, and are listed without it.
+    constexpr std::string_view kOfOpenMpi = "UCX_MPI_";
+    const std::string name = knob.name.starts_with(kOfOpenMpi)
+                                 ? "UCX_" + std::string(knob.name.substr(kOfOpenMpi.size()))
+                                 : std::string(knob.name);
+    const std::string line = "\n" + name + "=" + std::string(knob.default_value) + "\n";
     EXPECT_NE(("\n" + usual).find(line), std::string::npos) << line;
   }
   ASSERT_OK_AND_ASSIGN(const auto unsettable,

@@ -344,7 +344,7 @@ class Tuning {
   Result<bool> pass_stage(Stage stage, const ValidationOptions& validation) {
     SearchResult& result = record_.search.result;
     const auto checks = checks_of(adapter_.target(), result.by_cell, record_.search.settings,
-                                  options_.ranks, search_.safety);
+                                  options_.ranks, search_.processors, search_.safety);
     STRIPLINE_ASSIGN_OR_RETURN(const auto checked,
                                validate(launcher_, tried_, checks, stage, validation, tell_));
     std::vector<Checked> kept;

@@ -40,12 +40,14 @@ struct Check {
 /// numbers of ranks behind theirs, other types and calls in place, and operations that do not
 /// commute unless those are excluded, a few of all these; of each collective, a number of ranks in
 /// the middle between two with the same choices, which may be predicted there; where settings of
-/// knobs depart, the cells that knobs are looked at by, and others with as many ranks as there may
-/// be; where a choice holds for all sizes, some beyond the largest that was measured; programs.
+/// knobs depart, the cells that knobs are looked at by with this number of processors, and others
+/// with as many ranks as there may be; where a choice holds for all sizes, some beyond the largest
+/// that was measured; programs.
 std::vector<Check> checks_of(const targets::Target& target,
                              const std::vector<targets::Choice>& by_cell,
                              const std::vector<targets::Setting>& settings,
-                             const std::vector<uint32_t>& ranks, const targets::Safety& safety);
+                             const std::vector<uint32_t>& ranks, uint32_t processors,
+                             const targets::Safety& safety);
 
 struct Checked {
   Check check;
