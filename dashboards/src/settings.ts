@@ -20,6 +20,9 @@ export interface ExportKnob { name: string; value: string; outcome: string; rati
 
 export interface ExportCheck { operation: string; ranks: number; bytes: number; type: string; in_place: boolean; stage: string; verdict: string; ratio: number | null; lower: number | null; upper: number | null; pairs: number }
 
+/** A choice for a number of ranks that was not measured, as those on both sides agree. */
+export interface ExportPrediction { collective: string; ranks: number; first_bytes: number; last_bytes: number; chosen: string }
+
 /** That the target reads what is exported: rules by an alternative, settings by a value of a knob. */
 export interface ExportProof { factor: number | null; candidate?: string; setting?: { name: string; value: string }; operation?: string; collective: string; ranks: number }
 
@@ -38,6 +41,7 @@ export interface ExportRecord {
   cells: ExportCell[];
   knobs: ExportKnob[];
   settings?: Record<string, string>;
+  predicted?: ExportPrediction[];
   rejected: { collective: string; ranks: number; bytes: number; candidate: string; reason: string }[];
   stages: { stage: string; passed: boolean; verdict: string }[];
   checks: ExportCheck[];

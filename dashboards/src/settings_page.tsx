@@ -100,6 +100,7 @@ function Content({ packed, version, query, again }: { packed: PackedExport; vers
       <section class="figure" aria-labelledby="rules-title" id="rules">
         <header><div><h2 id="rules-title">Rules</h2><p>What the files contain, a sentence for each rule. Everything else keeps the default.</p></div></header>
         {Object.keys(record.settings ?? {}).length > 0 && <ul>{Object.entries(record.settings!).map(([name, value]) => <li key={name}><code>{name} = {value}</code> for all operations.</li>)}</ul>}
+        {(record.predicted ?? []).length > 0 && <ul>{record.predicted!.map((one) => <li key={`${one.collective}/${one.ranks}/${one.first_bytes}`}>{one.collective} of {count(one.ranks, "rank")} uses <code>{one.chosen}</code> for {one.first_bytes === one.last_bytes ? bytes(one.first_bytes) : `${bytes(one.first_bytes)} to ${bytes(one.last_bytes)}`}: predicted, as the numbers of ranks on both sides agree.</li>)}</ul>}
         {rules.length > 0 ? <Sorted rows={rules} columns={ruleColumns} caption="Rules" id={(one) => [one.collective, one.ranks, one.from].join("/")} /> : <p>No operation has a rule of its own.</p>}
       </section>
       <Tried record={record} />

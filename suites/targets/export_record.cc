@@ -238,6 +238,14 @@ Json to_json(const ExportRecord& record) {
                        {"upper", number_json(one.test.upper)},
                        {"pairs", one.pairs}});
   }
+  Json predicted = Json::array();
+  for (const Prediction& one : record.predicted) {
+    predicted.push_back({{"collective", to_string(one.collective)},
+                         {"ranks", one.ranks},
+                         {"first_bytes", one.range.first},
+                         {"last_bytes", one.range.last},
+                         {"chosen", one.range.candidate.name}});
+  }
   Json stages = Json::array();
   for (const StageResult& one : record.stages) {
     stages.push_back({{"stage", to_string(one.stage)},
@@ -267,6 +275,7 @@ Json to_json(const ExportRecord& record) {
                {"settings", std::move(settings)},
                {"unsettable", record.search.unsettable},
                {"rejected", std::move(rejected)},
+               {"predicted", std::move(predicted)},
                {"violations", violations_json(record.search.violations)},
                {"tuned_violations", violations_json(record.search.tuned_violations)},
                {"stages", std::move(stages)},
@@ -366,7 +375,8 @@ std::vector<std::string> stale_reasons(const ExportRecord& record, const Basis& 
   }
   if (!record.configuration.empty() && here.configuration != record.configuration) {
     reasons.emplace_back(
-        "how the target is built, or what other files set, is not what it was validated with");
+        "how the target is built, or what other files set, or the environment, is not what it was "
+        "validated with");
   }
   return reasons;
 }

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "optimizer/targets/rules.h"
 #include "suites/targets/owned_files.h"
 #include "suites/targets/search.h"
 #include "suites/targets/session.h"
@@ -21,6 +22,13 @@ namespace stripline::suites::tune {
 struct Proof {
   Probe probe;
   double factor = 0;  ///< by which the probe slowed its cell down
+};
+
+/// A choice for a number of ranks that was not measured, as those on both sides agree.
+struct Prediction {
+  targets::Collective collective = targets::Collective::allreduce;
+  uint32_t ranks = 0;
+  targets::SizeRange range;
 };
 
 struct ExportRecord {
@@ -41,6 +49,7 @@ struct ExportRecord {
   bool validated = false;
   std::map<std::string, std::string> files;  ///< SHA-256 by name
   SearchReport search;
+  std::vector<Prediction> predicted;
   std::vector<StageResult> stages;  ///< those that were reached
   std::vector<Checked> checked;     ///< of all of them
   /// Of everything that is exported (rules, settings); empty: it is not shown that the target reads

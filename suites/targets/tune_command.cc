@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <map>
 #include <pwd.h>
 #include <set>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/exit_codes.h"
+#include "base/formatted.h"
 #include "base/host_name.h"
 #include "base/json.h"
 #include "base/quantity.h"
@@ -104,19 +106,33 @@ std::vector<Probe> probes_for(const SearchReport& search, const Decisions& decis
   return probes;
 }
 
-// A line for each collective that has rules for numbers of ranks which were not measured.
-std::vector<std::string> predictions_in(const Decisions& decisions,
-                                        const std::vector<uint32_t>& measured) {
-  std::vector<std::string> lines;
+// Rules for numbers of ranks that were not measured.
+std::vector<Prediction> predictions_in(const Decisions& decisions,
+                                       const std::vector<uint32_t>& measured) {
+  std::vector<Prediction> found;
   for (const targets::CollectiveRules& rules : decisions.rules) {
-    std::string ranks;
     for (const targets::RankRules& one : rules.by_ranks) {
       if (std::ranges::find(measured, one.ranks) != measured.end()) continue;
-      ranks.append(ranks.empty() ? "" : ", ").append(std::to_string(one.ranks));
+      for (const targets::SizeRange& range : one.ranges) {
+        found.push_back({rules.collective, one.ranks, range});
+      }
     }
-    if (ranks.empty()) continue;
+  }
+  return found;
+}
+
+// A line for each collective that has some.
+std::vector<std::string> prediction_lines(const std::vector<Prediction>& predicted) {
+  std::map<targets::Collective, std::set<uint32_t>> ranks;
+  for (const Prediction& one : predicted) ranks[one.collective].insert(one.ranks);
+  std::vector<std::string> lines;
+  for (const auto& [collective, counts] : ranks) {
+    std::string text;
+    for (const uint32_t count : counts) {
+      text.append(text.empty() ? "" : ", ").append(std::to_string(count));
+    }
     lines.push_back("Predicted, as the numbers of ranks on both sides agree: " +
-                    std::string(to_string(rules.collective)) + " of " + ranks + " ranks");
+                    std::string(to_string(collective)) + " of " + text + " ranks");
   }
   return lines;
 }
@@ -246,9 +262,8 @@ class Tuning {
             : "To validate it again, and that it is read: stripline export verify " +
                   (folder_ / "FILE").string();
     std::vector<std::string> comments = comments_of(record_, use);
-    for (std::string& line : predictions_in(decisions, search_.grid.ranks)) {
-      comments.push_back(std::move(line));
-    }
+    const auto predicted = predictions_in(decisions, search_.grid.ranks);
+    for (std::string& line : prediction_lines(predicted)) comments.push_back(std::move(line));
     return adapter_.files(decisions, search_.safety, folder, comments);
   }
 
@@ -285,6 +300,8 @@ class Tuning {
   Status export_files() {
     Bundle bundle;
     if (record_.validated) {
+      record_.predicted = predictions_in(decisions_of(adapter_.target(), record_.search, search_),
+                                         search_.grid.ranks);
       STRIPLINE_ASSIGN_OR_RETURN(bundle.files, files_in(folder_));
       file_ = folder_ / bundle.files.front().name;
     }
@@ -458,6 +475,34 @@ class Tuning {
 
 }  // namespace
 
+namespace {
+
+// In how many cells, and of how many values, it is certain that nothing gains; empty: nothing was
+// looked at.
+std::string sureness_of(const SearchReport& search) {
+  const auto& decisions = search.result.decisions;
+  const auto best = std::ranges::count(decisions, targets::Outcome::default_best,
+                                       &targets::CellDecision::outcome);
+  const auto without_gain = std::ranges::count_if(search.knobs, [](const KnobResult& knob) {
+    const auto outcome = knob.decision.outcome;
+    return knob.failure.empty() &&
+           (outcome == targets::KnobOutcome::no_effect || outcome == targets::KnobOutcome::loses ||
+            outcome == targets::KnobOutcome::slower);
+  });
+  std::string text;
+  if (!decisions.empty()) {
+    text += "the default is the best in " + std::to_string(best) + " of " +
+            count_text(decisions.size(), "cell");
+  }
+  if (!search.knobs.empty()) {
+    text += (text.empty() ? "" : ", and ") + std::to_string(without_gain) + " of " +
+            count_text(search.knobs.size(), "value") + " of knobs change nothing or lose";
+  }
+  return text.empty() ? text : "; with 95 % confidence " + text;
+}
+
+}  // namespace
+
 bool has_loser(const ExportRecord& record) {
   return std::ranges::any_of(record.checked, is_slower);
 }
@@ -471,7 +516,8 @@ std::string why_default(const ExportRecord& record) {
   if (!record.stages.empty()) {
     return "validation has not confirmed what was found: " + record.stages.back().verdict;
   }
-  return "nothing is certain to gain more than the margin";
+  return formatted("nothing is certain to gain more than %.1f %%", 100 * record.margin) +
+         sureness_of(record.search);
 }
 
 std::string conclusion(const Tuned& tuned) {
@@ -490,6 +536,8 @@ Result<Tuned> tune(const TuneOptions& options, const Tell& tell) {
   tell(std::string(target->title) + " " + to_string(session.installed.version) + ", " +
        std::to_string(search.processors) + " processors, path " + options.path);
   search.grid.one_node = session.adapter->is_one_node(search.path);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto differences, session.adapter->differences());
+  for (const std::string& one : differences) tell(one);
   launcher.end_within(budget.left_s());
   STRIPLINE_ASSIGN_OR_RETURN(search.safety.unsettable, unsettable_variables(launcher));
   STRIPLINE_ASSIGN_OR_RETURN(const Basis basis, basis_here(*session.adapter));

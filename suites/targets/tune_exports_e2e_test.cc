@@ -153,8 +153,17 @@ TEST_F(Tune, WhatIsOverriddenIsNotExported) {
   const Finished tuned = tune();
   ::unsetenv("OMPI_MCA_coll_tuned_use_dynamic_rules");  // NOLINT(concurrency-mt-unsafe)
   EXPECT_EQ(tuned.exit_code, kExitBadInput);
-  EXPECT_NE(tuned.err.find("coll_tuned_use_dynamic_rules is set to"), std::string::npos)
+  EXPECT_NE(tuned.err.find("OMPI_MCA_coll_tuned_use_dynamic_rules is set in this environment"),
+            std::string::npos)
       << tuned.err;
+  EXPECT_FALSE(fs::exists(params()));
+  // What beats even that is found once there is a file that it beats.
+  std::ofstream(site() / "openmpi-mca-params-override.conf")
+      << "coll_tuned_use_dynamic_rules = 0\n";
+  const Finished beaten = tune();
+  EXPECT_EQ(beaten.exit_code, kExitBadInput);
+  EXPECT_NE(beaten.err.find("coll_tuned_use_dynamic_rules is set to '0'"), std::string::npos)
+      << beaten.err;
   EXPECT_FALSE(fs::exists(params()));
 }
 
@@ -391,6 +400,12 @@ TEST_F(Tune, WhatHasChangedSinceAnExportIsNamed) {
   // The exported file sets that, too, and would hide it once it is installed.
   std::ofstream(site() / "openmpi-mca-params.conf") << "coll_tuned_use_dynamic_rules = 1\n";
   EXPECT_NE(listed_export()["stale"].dump().find("what other files set"), std::string::npos);
+  fs::remove(site() / "openmpi-mca-params.conf");
+  EXPECT_TRUE(listed_export()["stale"].empty()) << listed_export().dump();
+  ::setenv("OMPI_MCA_pml", "ucx", 1);  // NOLINT(concurrency-mt-unsafe)
+  EXPECT_FALSE(listed_export()["stale"].empty());
+  ::unsetenv("OMPI_MCA_pml");  // NOLINT(concurrency-mt-unsafe)
+  std::ofstream(site() / "openmpi-mca-params.conf") << "coll_tuned_use_dynamic_rules = 1\n";
   const Finished doctor = run_doctor();
   EXPECT_EQ(lines_with(doctor.out, "target.openmpi"), 1U) << doctor.out;
   EXPECT_EQ(lines_with(doctor.out, "stripline-mca-params.conf is stale: "), 1U) << doctor.out;

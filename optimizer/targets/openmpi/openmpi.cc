@@ -163,13 +163,10 @@ std::vector<std::string> differences(const std::vector<Parameter>& parameters) {
   std::vector<std::string> found;
   for (const Knob& knob : kKnobs) {
     const auto parameter = std::ranges::find(parameters, knob.name, &Parameter::name);
-    if (parameter == parameters.end()) {
-      found.push_back("this Open MPI has no parameter " + std::string(knob.name));
-    } else if (parameter->value != knob.default_value) {
-      found.push_back(std::string(knob.name) + " is '" + parameter->value + "' (" +
-                      parameter->source + "), not '" + std::string(knob.default_value) +
-                      "' as in the versions that were tried");
-    }
+    if (parameter == parameters.end() || parameter->value == knob.default_value) continue;
+    found.push_back(std::string(knob.name) + " is '" + parameter->value + "' (" +
+                    parameter->source + "), not '" + std::string(knob.default_value) +
+                    "' as in the versions that were tried");
   }
   return found;
 }

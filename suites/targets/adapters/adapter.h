@@ -92,6 +92,12 @@ class Adapter {
       const std::vector<targets::Setting>& /*settings*/) const {
     return std::set<std::string>();
   }
+  /// Knobs whose value here, without settings of ours, is another one than the table's default: a
+  /// sentence each. That value is what is measured as the default. None where a target does not
+  /// say.
+  virtual Result<std::vector<std::string>> differences() const {
+    return std::vector<std::string>();
+  }
   /// How the target's files in /dev/shm begin.
   virtual std::vector<std::string_view> shared_memory_prefixes() const = 0;
   /// Whether they begin with the number of the rank's process that made them, and a colon, besides;
@@ -113,7 +119,7 @@ class Adapter {
     return std::vector<std::filesystem::path>();
   }
   /// What settings were validated with beside the version: how the target was built, and what else
-  /// sets it here, without files of ours.
+  /// sets it here, files and the environment, without files of ours.
   virtual Result<std::string> configuration() const = 0;
   /// The files of decisions. `folder` is where they will be, `comments` go in front of each.
   virtual Result<std::vector<ExportFile>> files(const Decisions& decisions,

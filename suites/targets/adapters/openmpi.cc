@@ -2,6 +2,7 @@
 #include "optimizer/targets/openmpi/openmpi.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <unistd.h>
@@ -34,6 +35,7 @@ constexpr const char* kRulesSetting = "coll_tuned_dynamic_rules_filename";
 constexpr const char* kHanSetting = "coll_han_dynamic_rules_filename";
 constexpr std::string_view kFilesParameter = "mca_base_param_files";
 constexpr const char* kFilesVariable = "OMPI_MCA_mca_base_param_files";
+constexpr const char* kVariablePrefix = "OMPI_MCA_";
 // With an empty list of files Open MPI ends by a segmentation fault.
 constexpr const char* kNoFile = "/dev/null";
 
@@ -228,6 +230,15 @@ class OpenMpi : public Adapter {
   }
 
   Result<Environment> environment(Path path, const std::filesystem::path& folder) const override {
+    // It cannot be kept from a child, and would be part of the default.
+    for (const targets::Knob& knob : target().knobs) {
+      const std::string name = kVariablePrefix + std::string(knob.name);
+      if (std::getenv(name.c_str()) == nullptr) continue;  // NOLINT(concurrency-mt-unsafe)
+      return Error(ErrorCode::failed_precondition,
+                   name +
+                       " is set in this environment, so that the default cannot be measured; "
+                       "unset it");
+    }
     Environment variables = {{"TMPDIR", folder.string()}, {"OMPI_MCA_orte_abort_timeout", "2"}};
     // Open MPI refuses to run as root unless it is asked twice.
     if (::geteuid() == 0) {
@@ -260,7 +271,7 @@ class OpenMpi : public Adapter {
 
   Environment knobs(const std::vector<Setting>& settings) const override {
     Environment variables;
-    for (const auto& [name, value] : settings) variables["OMPI_MCA_" + name] = value;
+    for (const auto& [name, value] : settings) variables[kVariablePrefix + name] = value;
     return variables;
   }
 
@@ -275,6 +286,12 @@ class OpenMpi : public Adapter {
       if (!taken) names.insert(one.name);
     }
     return names;
+  }
+
+  Result<std::vector<std::string>> differences() const override {
+    STRIPLINE_ASSIGN_OR_RETURN(const Environment others, without_ours());
+    STRIPLINE_ASSIGN_OR_RETURN(const auto parameters, parameters_here(others));
+    return openmpi::differences(parameters);
   }
 
   std::vector<std::string_view> shared_memory_prefixes() const override {
@@ -307,7 +324,9 @@ class OpenMpi : public Adapter {
       if (!line.starts_with("mca:")) text += line + "\n";
     }
     for (const openmpi::Parameter& one : parameters) {
-      if (!openmpi::file_of(one).empty()) text += one.name + "=" + one.value + "\n";
+      const bool set = !openmpi::file_of(one).empty() || one.source.starts_with("environment");
+      // That leaves files of ours out.
+      if (set && one.name != kFilesParameter) text += one.name + "=" + one.value + "\n";
     }
     return text;
   }
