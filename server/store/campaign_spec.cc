@@ -33,6 +33,8 @@ constexpr double kPatienceToRefuseS = 10;
 
 // Searching, validating and proving take five minutes of it (suites/targets/work_command.cc).
 constexpr double kTuneSeconds = 375;
+// Validating once more and proving take two minutes of it.
+constexpr double kVerifySeconds = 150;
 constexpr const char* kTunedRanks = "2,3,4,8";
 constexpr uint32_t kFewestTunedRanks = 2;
 constexpr uint32_t kMaxTunedRanks = 1024;
@@ -118,8 +120,9 @@ std::optional<Problem> complete_tuning(CampaignSpec& spec, std::string_view targ
   spec.nodes = spec.ranks = spec.runs = 1;
   spec.effort = Effort::full;
   spec.experiments = {experiment::kTuneExperiment};
-  if (spec.time_budget_s == 0) spec.time_budget_s = kTuneSeconds;
-  if (spec.model.empty()) {
+  const bool verifies = !spec.verifies.empty();
+  if (spec.time_budget_s == 0) spec.time_budget_s = verifies ? kVerifySeconds : kTuneSeconds;
+  if (spec.model.empty() && !verifies) {
     const bool named = !spec.cluster.empty() && spec.cluster != kDefaultCluster;
     spec.model = model_name(
         to_segment((named ? spec.cluster + "-" : "") + std::string(target) + "-" + spec.tune_path));

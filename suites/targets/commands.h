@@ -29,8 +29,8 @@ struct TuneOptions {
 };
 int tune_command(const TuneOptions& options);
 
-/// Tunes as stripline-agent asks for it, by the protocol of workers (docs/worker-protocol.md).
-/// `largest_job`: as in TuneOptions.
+/// Tunes, or validates settings again, as stripline-agent asks for it, by the protocol of workers
+/// (docs/worker-protocol.md). `largest_job`: as in TuneOptions.
 int work_command(uint32_t largest_job);
 
 struct SweepOptions {

@@ -54,22 +54,12 @@ Result<Place> place_for(const Adapter& adapter, const std::string& folder) {
   return place;
 }
 
-// The first file of a packed export, unpacked for the time being.
-Result<fs::path> unpacked_into(const WorkFolder& folder, const std::string& packed) {
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(packed));
-  STRIPLINE_ASSIGN_OR_RETURN(const Bundle bundle, unpacked(text, "'" + packed + "'"));
-  STRIPLINE_ASSIGN_OR_RETURN(const Json record, parse_json(bundle.record, "export record"));
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string target,
-                             get_string(record, "target", "export record"));
-  STRIPLINE_ASSIGN_OR_RETURN(const Adapter* adapter, adapter_of(target));
-  STRIPLINE_ASSIGN_OR_RETURN(const Bundle there, moved(bundle, *adapter, folder.path(), "", false));
-  STRIPLINE_RETURN_IF_ERROR(write_bundle(there, folder.path(), false, "try again"));
-  return folder / there.files.front().name;
-}
-
 // The file that is named, or the first one of what it packs.
 Result<fs::path> file_of(const std::string& name, bool is_packed, const WorkFolder& folder) {
-  if (is_packed) return unpacked_into(folder, name);
+  if (is_packed) {
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(name));
+    return unpack_into(folder.path(), text, "'" + name + "'");
+  }
   std::error_code error;
   return fs::absolute(name, error);
 }

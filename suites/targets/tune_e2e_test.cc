@@ -198,7 +198,9 @@ TEST_F(Tune, AVersionThatWasNotTriedIsRefused) {
 // `stripline-tune work` under an agent (docs/worker-protocol.md).
 class TuneWorks : public Tune {
  protected:
-  void start(const std::vector<int64_t>& ranks, const std::string& wrongs = {}) {
+  // `settings`: what is validated again; empty: it tunes.
+  void start(const std::vector<int64_t>& ranks, const std::string& wrongs = {},
+             const std::string& settings = {}) {
     ASSERT_OK_AND_ASSIGN(auto ends, socket_pair());
     SubprocessOptions options;
     options.argv = {program("stripline-tune"), "work"};
@@ -213,6 +215,7 @@ class TuneWorks : public Tune {
     work.fabric = experiment::tuning_fabric("openmpi");
     work.ranks = work.run = 1;
     work.deadline_s = 150;
+    work.model_json = settings;
     for (const int64_t count : ranks) {
       work.points.push_back({experiment::kTuneExperiment, "settings", {{"ranks", count}}});
     }
@@ -267,6 +270,34 @@ TEST_F(TuneWorks, AndSendsAGainForEachNumberOfRanksWithTheSettings) {
   EXPECT_EQ(next("finished").value("reason", ""), "complete");
   next("left");
   EXPECT_EQ(exit_code(), kExitOk);
+}
+
+TEST_F(TuneWorks, AndValidatesAgainWhatItIsGiven) {
+  ASSERT_NO_FATAL_FAILURE(start({2, 4}));
+  const std::string settings = next("samples")["series"][0]["result"].get<std::string>();
+  say({{"type", "taken"}});
+  next("left");
+  ASSERT_TRUE(is_packed_export(settings));
+  // As they were; slower than the default; not read.
+  for (const char* const wrongs : {"", "worse", "unread"}) {
+    SCOPED_TRACE(wrongs);
+    ASSERT_NO_FATAL_FAILURE(start({2, 4}, wrongs, settings));
+    const Json samples = next("samples");
+    ASSERT_EQ(samples["series"].size(), 2U);
+    const Json first = samples["series"][0];
+    const bool holds = std::string(wrongs).empty();
+    EXPECT_EQ(first["note"].get<std::string>().empty(), holds) << first["note"];
+    EXPECT_EQ(first["values"][0].get<double>() > 1.5, holds) << first["values"];
+    EXPECT_FALSE(samples["series"][1].contains("result"));
+    const Json sent = Json::parse(first["result"].get<std::string>());
+    EXPECT_EQ(sent["record"]["validated"].get<bool>(), holds);
+    EXPECT_EQ(sent["record"]["proofs"].size(), holds ? 1U : 0U);
+    // Their paths are those of where they were tried.
+    EXPECT_EQ(sent["files"].size(), Json::parse(settings)["files"].size());
+    say({{"type", "taken"}});
+    next("left");
+    EXPECT_EQ(exit_code(), kExitOk);
+  }
 }
 
 TEST_F(TuneWorks, AndEndsWhereItIsCancelledOrItsAgentIsGone) {

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <fcntl.h>
+#include <filesystem>
 #include <mutex>
 #include <poll.h>
 #include <string>
@@ -13,19 +14,24 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/exit_codes.h"
 #include "base/host_name.h"
 #include "base/json_channel.h"
+#include "base/rfc3339.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/experiment/tuning.h"
 #include "suites/targets/bundle.h"
 #include "suites/targets/commands.h"
 #include "suites/targets/session.h"
 #include "suites/targets/tuning.h"
+#include "suites/targets/verifying.h"
 #include "suites/targets/work_folder.h"
 
 namespace stripline::suites::tune {
 namespace {
+
+namespace fs = std::filesystem;
 
 // What is left of a run's time is for compiling the driver, the last launch and its end.
 constexpr double kShareOfRun = 0.8;
@@ -203,17 +209,78 @@ Result<Json> series_of(const experiment::Assignment& work, const Tuned& tuned) {
   return all;
 }
 
-Status tune_for(AgentChannel& agent, const experiment::Assignment& work, uint32_t largest_job) {
+// True if an error of a validation is about the settings, rather than about this node or this run.
+bool is_verdict(const Error& error) {
+  return error.code() == ErrorCode::failed_precondition || error.code() == ErrorCode::data_loss ||
+         error.code() == ErrorCode::aborted;
+}
+
+// The export in `file` with what was found of it now; nothing of it holds after an error.
+Result<std::string> packed_with(const fs::path& file, const Result<ExportRecord>& verified) {
+  STRIPLINE_ASSIGN_OR_RETURN(Bundle bundle, read_bundle(file));
+  STRIPLINE_ASSIGN_OR_RETURN(Json record, parse_json(bundle.record, "export record"));
+  const Json found = verified.ok() ? to_json(*verified) : Json::object();
+  for (const char* const list : {"stages", "checks", "proofs"}) {
+    record[list] = found.value(list, Json::array());
+  }
+  record["validated"] = verified.ok() && verified->validated;
+  record["host"] = host_name();
+  record["time"] = rfc3339(unix_seconds());
+  bundle.record = record.dump();
+  return packed(bundle);
+}
+
+// A series for each point; the first one has the settings with what was found.
+Result<Json> verified_series(const experiment::Assignment& work, const VerifyOptions& options,
+                             const Tell& tell) {
+  const Result<ExportRecord> verified = verify_export(options, tell);
+  if (!verified.ok() && !is_verdict(verified.error())) return verified.error();
+  Json all = Json::array();
+  for (const experiment::Point& point : work.points) {
+    experiment::SampleSeries series{.point = point, .run = work.run, .values = {1}};
+    const double ranks = number_param(point, experiment::tune_factor::kRanks).value_or(0);
+    if (verified.ok()) series.values = {gain_of(*verified, static_cast<uint32_t>(ranks))};
+    series.verified = true;
+    if (!verified.ok()) {
+      series.note = verified.error().message();
+    } else if (!verified->validated) {
+      series.note = verified->stages.back().verdict;
+    }
+    if (all.empty()) {
+      STRIPLINE_ASSIGN_OR_RETURN(series.result, packed_with(options.file, verified));
+    }
+    all.push_back(experiment::to_json(series));
+  }
+  return all;
+}
+
+// Tunes, or validates again the settings that the assignment holds.
+Result<Json> measured(const experiment::Assignment& work, uint32_t largest_job, int cancel_fd,
+                      const Tell& tell) {
   STRIPLINE_ASSIGN_OR_RETURN(TuneOptions options, options_of(work));
-  options.largest_job = largest_job;
   STRIPLINE_ASSIGN_OR_RETURN(const WorkFolder folder, WorkFolder::create());
+  if (!work.model_json.empty()) {
+    VerifyOptions verify{.minutes = options.minutes,
+                         .accept_untried = options.accept_untried,
+                         .cancel_fd = cancel_fd};
+    STRIPLINE_ASSIGN_OR_RETURN(const fs::path file, unpack_into(folder.path(), work.model_json,
+                                                                "what the server has sent"));
+    verify.file = file.string();
+    return verified_series(work, verify, tell);
+  }
+  options.largest_job = largest_job;
   options.output = (folder / "export").string();
+  options.cancel_fd = cancel_fd;
+  STRIPLINE_ASSIGN_OR_RETURN(const Tuned tuned, tune(options, tell));
+  return series_of(work, tuned);
+}
+
+Status tune_for(AgentChannel& agent, const experiment::Assignment& work, uint32_t largest_job) {
   Listener listener(agent.channel());
-  options.cancel_fd = listener.cancel_fd();
-  STRIPLINE_ASSIGN_OR_RETURN(const Tuned tuned, tune(options, [&](const std::string& line) {
-                               agent.say({{"type", "note"}, {"message", line}});
-                             }));
-  STRIPLINE_ASSIGN_OR_RETURN(Json series, series_of(work, tuned));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      Json series, measured(work, largest_job, listener.cancel_fd(), [&](const std::string& line) {
+        agent.say({{"type", "note"}, {"message", line}});
+      }));
   const size_t points = work.points.size();
   agent.say({{"type", "progress"}, {"done", points}, {"total", points}});
   agent.say({{"type", "samples"}, {"series", std::move(series)}});
