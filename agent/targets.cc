@@ -1,6 +1,7 @@
 #include "agent/targets.h"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -35,6 +36,21 @@ Result<std::map<std::string, Json>> targets_here(const std::string& program) {
   return targets;
 }
 
+bool is_installed(const Json& target) {
+  const auto installed = target.find("installed");
+  return installed != target.end() && installed->is_string();
+}
+
+// Of a target that is installed.
+void add_facts(const std::string& name, const Json& target,
+               std::map<std::string, std::string>& facts) {
+  facts[experiment::version_fact(name)] = target["installed"].get<std::string>();
+  if (const auto hash = target.find("configuration"); hash != target.end() && hash->is_string()) {
+    facts[experiment::configuration_fact(name)] =
+        hash->get<std::string>().substr(0, kConfigurationDigits);
+  }
+}
+
 // Adds the facts of a target that is installed. Returns what is known of it.
 Result<const Json*> offered(const std::map<std::string, Json>& targets, const std::string& name,
                             Description& description) {
@@ -44,16 +60,11 @@ Result<const Json*> offered(const std::map<std::string, Json>& targets, const st
                  "'" + name + "' is not a target; 'stripline tune list' shows those there are");
   }
   const Json& target = found->second;
-  const auto installed = target.find("installed");
-  if (installed == target.end() || !installed->is_string()) {
+  if (!is_installed(target)) {
     return Error(ErrorCode::failed_precondition,
                  "'" + name + "' is not installed here, or its command is not in PATH");
   }
-  description.fingerprint[experiment::version_fact(name)] = installed->get<std::string>();
-  if (const auto hash = target.find("configuration"); hash != target.end() && hash->is_string()) {
-    description.fingerprint[experiment::configuration_fact(name)] =
-        hash->get<std::string>().substr(0, kConfigurationDigits);
-  }
+  add_facts(name, target, description.fingerprint);
   return &target;
 }
 
@@ -112,6 +123,22 @@ Status add_targets(const TargetOptions& options, Description& description) {
   description.experiments_json.push_back(experiment::to_json(tune).dump());
   description.experiments.push_back(std::move(tune));
   return {};
+}
+
+Result<std::map<std::string, std::string>> target_facts(const TargetOptions& options) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto targets, targets_here(options.program));
+  std::set<std::string> names(options.tuned.begin(), options.tuned.end());
+  for (const auto& [name, folder] : options.folders) names.insert(name);
+  std::map<std::string, std::string> facts;
+  for (const std::string& name : names) {
+    const auto found = targets.find(name);
+    if (found != targets.end() && is_installed(found->second)) {
+      add_facts(name, found->second, facts);
+    } else {
+      facts[experiment::version_fact(name)] = "not installed";
+    }
+  }
+  return facts;
 }
 
 std::vector<std::string> tuning_worker(const TargetOptions& options) {

@@ -34,6 +34,10 @@ Status add_folder(const std::string& text, TargetOptions& options);
 /// running the program.
 Status add_targets(const TargetOptions& options, Description& description);
 
+/// The facts that add_targets() adds, as they are now: a target that is gone has "not installed" in
+/// place of its version. Errors: those of running the program.
+Result<std::map<std::string, std::string>> target_facts(const TargetOptions& options);
+
 /// The worker of a run that tunes a target (docs/worker-protocol.md), without the environment.
 std::vector<std::string> tuning_worker(const TargetOptions& options);
 

@@ -153,6 +153,12 @@ TEST_F(Targets, AreTunedOnANodeAndTheirSettingsInstalledUntilTheRuntimeChanges) 
   const Finished audit = cli(address(), {"audit"});
   EXPECT_NE(audit.out.find("promote model version to stable"), std::string::npos) << audit.out;
 
+  // They are validated again where they were tuned, and hold.
+  ASSERT_TRUE(
+      eventually([&] { return !version().value("checks", Json::array()).empty(); }, kPatience_s))
+      << version().dump() << server_->log() << agent_->err();
+  EXPECT_EQ(version().at("state"), "PUBLISHED") << version().dump();
+
   // Another version of the runtime: they do not hold any more, and go.
   ASSERT_NO_FATAL_FAILURE(start_agent("new"));
   ASSERT_TRUE(eventually([&] { return version().value("state", "") == "STALE"; }, kPatience_s))
