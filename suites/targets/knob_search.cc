@@ -420,9 +420,11 @@ class KnobSearch {
   }
 
   Status decide() {
+    report_.knob_times = {cells_, {{{}, usual_.times, {}}}};
     for (const Arm& arm : arms_) {
       if (arm.only_probe) continue;
       report_.knobs.push_back({arm.setting, arm.decision, arm.failure});
+      if (arm.failure.empty()) report_.knob_times.swept.push_back({{arm.setting}, arm.times, {}});
     }
     for (KnobResult* const result : departing()) STRIPLINE_RETURN_IF_ERROR(take(*result));
     return {};

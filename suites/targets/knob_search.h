@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -27,17 +26,6 @@ std::vector<DriverCell> knob_cells(const targets::Target& target,
 /// value that slows an operation down most becomes the probe of settings.
 Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                     SearchReport& report);
-
-/// Settings, together, with the median times of each cell in each run.
-struct SweptSettings {
-  std::vector<targets::Setting> settings;    ///< none: the default
-  std::vector<std::vector<double>> times_s;  ///< by cell and run; NaN: not measured in it
-  std::string failure;                       ///< why it is not measured any more; empty: it is
-};
-struct KnobSweep {
-  std::vector<DriverCell> cells;
-  std::vector<SweptSettings> swept;  ///< the default first
-};
 
 /// What a search of knobs is judged by, in this number of runs each: the default, every value that
 /// a search may try, and `together` (none: nothing else); then the default again and each two of

@@ -46,6 +46,17 @@ struct KnobResult {
   std::string failure;  ///< why it could not be measured, or may not be taken; empty: it could
 };
 
+/// Settings, together, with the median times of each cell in each run.
+struct SweptSettings {
+  std::vector<targets::Setting> settings;    ///< none: the default
+  std::vector<std::vector<double>> times_s;  ///< by cell and run; NaN: not measured in it
+  std::string failure;                       ///< why it is not measured any more; empty: it is
+};
+struct KnobSweep {
+  std::vector<DriverCell> cells;
+  std::vector<SweptSettings> swept;  ///< the default first
+};
+
 /// An alternative that was ended, or gave wrong data.
 struct Rejected {
   targets::Cell cell;
@@ -56,6 +67,7 @@ struct Rejected {
 struct SearchReport {
   SearchResult result;
   std::vector<KnobResult> knobs;
+  KnobSweep knob_times;                    ///< of the default, and of values that were measured
   std::vector<targets::Setting> settings;  ///< of knobs that depart
   /// Knobs, and control variables of alternatives, that the installed version does not let be set.
   std::set<std::string> unsettable;

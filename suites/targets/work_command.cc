@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <poll.h>
 #include <string>
@@ -36,6 +37,7 @@ namespace fs = std::filesystem;
 // What is left of a run's time is for compiling the driver, the last launch and its end.
 constexpr double kShareOfRun = 0.8;
 constexpr double kAnswerLimitS = 5;
+constexpr const char* kDefault = "default";  // as candidates name it
 constexpr const char* kUse =
     "To validate it again, and that it is read: stripline export verify FILE, on a node";
 
@@ -190,7 +192,50 @@ double gain_of(const ExportRecord& record, uint32_t ranks) {
   return std::exp(logs / static_cast<double>(count));
 }
 
-// A series for each point; the first one has the settings.
+// A cell that was measured, with the medians of its launches; nothing where there are none.
+void add_cell(const experiment::Assignment& work, const ExportRecord& record,
+              const std::string& operation, const std::string& variant, uint32_t ranks,
+              uint64_t bytes, const std::vector<double>& times_s, Json& all) {
+  experiment::SampleSeries series{
+      .point = {experiment::cell_experiment(operation),
+                variant,
+                {{experiment::tune_factor::kRanks, int64_t{ranks}},
+                 {experiment::tune_factor::kBytes, static_cast<int64_t>(bytes)},
+                 {experiment::tune_factor::kPath, std::string(to_string(record.path))}}},
+      .run = work.run};
+  std::ranges::copy_if(times_s, std::back_inserter(series.values),
+                       [](double time_s) { return std::isfinite(time_s); });
+  if (series.values.empty()) return;
+  series.verified = true;
+  all.push_back(experiment::to_json(series));
+}
+
+// Cells of the search: the default and what was chosen, and values of knobs.
+void add_cells(const experiment::Assignment& work, const ExportRecord& record, Json& all) {
+  const SearchReport& search = record.search;
+  for (size_t i = 0; i < search.times.size(); ++i) {
+    const targets::CellTimes& times = search.times[i];
+    const std::string operation(to_string(times.cell.collective));
+    const std::string& chosen = search.result.by_cell[i].candidate.name;
+    add_cell(work, record, operation, kDefault, times.cell.ranks, times.cell.bytes, times.default_s,
+             all);
+    if (chosen == kDefault) continue;
+    add_cell(work, record, operation, chosen, times.cell.ranks, times.cell.bytes, times.value_s,
+             all);
+  }
+  for (const SweptSettings& one : search.knob_times.swept) {
+    std::string variant = "default_settings";
+    if (!one.settings.empty()) {
+      variant = one.settings.front().name + "=" + one.settings.front().value;
+    }
+    for (size_t i = 0; i < one.times_s.size(); ++i) {
+      const DriverCell& cell = search.knob_times.cells[i];
+      add_cell(work, record, cell.operation, variant, cell.ranks, cell.bytes, one.times_s[i], all);
+    }
+  }
+}
+
+// A series for each point; the first one has the settings. Behind them are cells of the search.
 Result<Json> series_of(const experiment::Assignment& work, const Tuned& tuned) {
   Json all = Json::array();
   for (const experiment::Point& point : work.points) {
@@ -206,6 +251,7 @@ Result<Json> series_of(const experiment::Assignment& work, const Tuned& tuned) {
     }
     all.push_back(experiment::to_json(series));
   }
+  add_cells(work, tuned.record, all);
   return all;
 }
 
