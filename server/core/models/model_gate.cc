@@ -73,8 +73,7 @@ std::optional<std::string> staleness(const std::vector<CheckRecord>& checks, boo
   }
   if (of_settings) {
     return "twice in a row it was tried again and did not hold: something is slower with it, or "
-           "not "
-           "shown to be as fast, or the target does not read it; the last time by " +
+           "not shown to be as fast, or the target does not read it; the last time by " +
            checks.back().campaign;
   }
   const fit::SentinelReading& last = checks.back().reading;
