@@ -449,9 +449,9 @@ TEST_F(Tune, FilesAreCheckedAndWritten) {
   std::ofstream(selection) << "{}\n";
   std::ofstream(variables) << "export MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" << selection
                            << "\n";
-  for (const auto& arguments :
-       {std::vector<std::string>{"export", "check", "mpich", "--rules", selection},
-        {"export", "check", "mpich", variables}}) {
+  const std::vector<std::vector<std::string>> both = {
+      {"export", "check", "mpich", "--rules", selection}, {"export", "check", "mpich", variables}};
+  for (const auto& arguments : both) {
     const Finished lacking = run(arguments);
     EXPECT_EQ(lacking.exit_code, kExitBadInput) << lacking.out;
     EXPECT_NE(lacking.err.find("lacks the collective"), std::string::npos) << lacking.err;
