@@ -102,10 +102,11 @@ TEST(Targets, TheFirstCandidateIsTheDefault) {
       std::set<std::string> names;
       for (const Candidate& candidate : candidates) {
         EXPECT_TRUE(names.insert(candidate.name).second) << candidate.name;
-        // Some have variables of their own besides, which the others leave as they are.
-        for (const auto& chosen : candidates.front().select) {
-          const auto same = [&](const auto& one) { return one.first == chosen.first; };
-          EXPECT_TRUE(std::ranges::any_of(candidate.select, same)) << chosen.first;
+        // Variables keep what was set: what the default sets, each of the others does, too.
+        for (const auto& [variable, usual] : candidates.front().select) {
+          EXPECT_TRUE(std::ranges::any_of(candidate.select,
+                                          [&](const auto& set) { return set.first == variable; }))
+              << candidate.name << " leaves " << variable << " as it was";
         }
       }
     }
