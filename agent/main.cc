@@ -211,11 +211,19 @@ class Invocation {
         "TARGET")
         ->allow_extra_args(false);
     stripline::add_value(
+        app_, "--largest-job", targets.largest_job,
+        "Ranks of the largest job here: memory that settings of other runtimes take is "
+        "estimated for as many (default: as many as are tuned)",
+        "N")
+        ->transform(stripline::whole_number(2, 1 << 24));
+    stripline::add_value(
         app_, "--install", installs,
         "Install settings of another runtime that the server pushes in this folder; may "
         "be given again",
         "TARGET=FOLDER")
         ->allow_extra_args(false);
+    app_.add_flag("--install-commutative", targets.commutative_only,
+                  "Install also settings that hold for programs whose operations commute alone");
     stripline::add_value(app_, "--log-format", log_format, "Format of the log on stderr", "FORMAT")
         ->check(stripline::one_of(stripline::log_formats()))
         ->capture_default_str();

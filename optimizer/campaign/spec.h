@@ -54,6 +54,9 @@ struct Spec {
   std::string tune_path = {};   ///< "shm", "tcp" or "any"
   bool commutative_only = false;
   bool accept_untried = false;
+  /// "models/{model}/versions/{version}": settings that a campaign over the target's fabric
+  /// validates again, in place of tuning. The server alone asks for that: not in the table.
+  std::string verifies = {};
   /// What the campaign does not measure any more, by experiment, and why: two attempts at a run
   /// have failed while they measured it. No member that is asked for: not in the table.
   std::map<std::string, std::string> left_out = {};

@@ -52,6 +52,30 @@ std::vector<std::string_view> words_of(std::string_view list) {
   return words;
 }
 
+bool acts_on(const Knob& knob, Path path) {
+  return knob.path == path || knob.path == Path::any || path == Path::any;
+}
+
+std::vector<Setting> probes_on(const Target& target, Path path) {
+  std::vector<Setting> probes;
+  for (const std::string_view text : words_of(target.probe_settings)) {
+    const size_t equals = text.find('=');
+    const Knob* const knob = find_knob(target, text.substr(0, equals));
+    if (knob == nullptr || equals == std::string_view::npos || !acts_on(*knob, path)) continue;
+    probes.push_back({std::string(knob->name), std::string(text.substr(equals + 1))});
+  }
+  return probes;
+}
+
+void put_setting(std::vector<Setting>& settings, const Setting& setting) {
+  const auto found = std::ranges::find(settings, setting.name, &Setting::name);
+  if (found != settings.end()) {
+    found->value = setting.value;
+  } else {
+    settings.push_back(setting);
+  }
+}
+
 const Knob* find_knob(const Target& target, std::string_view name) {
   const auto found = std::ranges::find(target.knobs, name, &Knob::name);
   return found == target.knobs.end() ? nullptr : &*found;
@@ -91,8 +115,9 @@ Status check_value(const Knob& knob, std::string_view value) {
 
 uint64_t memory_of(const Knob& knob, std::string_view value, uint64_t ranks) {
   const auto number = number_from_text<uint64_t>(value);
-  if (!number || knob.memory_per_peer == 0) return 0;
-  return saturated_product(saturated_product(*number, knob.memory_per_peer), ranks);
+  const uint64_t usual = number_from_text<uint64_t>(knob.default_value).value_or(0);
+  if (!number || *number <= usual) return 0;
+  return saturated_product(saturated_product(*number - usual, knob.memory_per_peer), ranks);
 }
 
 Status check_memory(const Target& target, std::span<const Setting> settings, uint64_t ranks,
@@ -112,9 +137,10 @@ Status check_memory(const Target& target, std::span<const Setting> settings, uin
   }
   if (total <= most_bytes) return {};
   return Error(ErrorCode::resource_exhausted,
-               "these settings take about " + bytes_text(total) + " of memory on each of " +
-                   std::to_string(ranks) + " ranks, " + bytes_text(largest) + " of it for " +
-                   std::string(largest_name) + "; the limit is " + bytes_text(most_bytes) +
+               "these settings take about " + bytes_text(total) +
+                   " of memory more than the defaults on each of " + std::to_string(ranks) +
+                   " ranks, " + bytes_text(largest) + " of it for " + std::string(largest_name) +
+                   "; the limit is " + bytes_text(most_bytes) +
                    ": take a smaller value, or raise the limit");
 }
 

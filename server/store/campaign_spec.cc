@@ -29,6 +29,8 @@ constexpr double kPatienceToRefuseS = 10;
 
 // Searching, validating and proving take five minutes of it (suites/targets/work_command.cc).
 constexpr double kTuneSeconds = 375;
+// Validating once more and proving take two minutes of it.
+constexpr double kVerifySeconds = 150;
 constexpr const char* kTunedRanks = "2,3,4,8";
 constexpr uint32_t kFewestTunedRanks = 2;
 constexpr uint32_t kMaxTunedRanks = 1024;
@@ -116,8 +118,9 @@ std::optional<Problem> complete_tuning(CampaignSpec& spec, std::string_view targ
   spec.nodes = spec.ranks = spec.runs = 1;
   spec.effort = Effort::full;
   spec.experiments = {experiment::kTuneExperiment};
-  if (spec.time_budget_s == 0) spec.time_budget_s = kTuneSeconds;
-  if (spec.model.empty()) {
+  const bool verifies = !spec.verifies.empty();
+  if (spec.time_budget_s == 0) spec.time_budget_s = verifies ? kVerifySeconds : kTuneSeconds;
+  if (spec.model.empty() && !verifies) {
     spec.model = default_model(spec, std::string(target) + "-" + spec.tune_path);
   }
   return std::nullopt;

@@ -107,6 +107,10 @@ Result<DriverOutput> read_driver_output(const DriverPlan& plan, std::string_view
       STRIPLINE_ASSIGN_OR_RETURN(std::string name,
                                  get_string(json, "unsettable", "the driver's output"));
       output.unsettable.insert(std::move(name));
+    } else if (json.contains("process")) {
+      STRIPLINE_ASSIGN_OR_RETURN(const int64_t process,
+                                 get_integer(json, "process", "the driver's output"));
+      output.processes.push_back(process);
     } else if (json.contains("at") || json.contains("turns")) {
       output.in_turns = json.contains("turns");
       const Json& begun = json[output.in_turns ? "turns" : "at"];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include <spdlog/spdlog.h>
 
@@ -78,6 +79,17 @@ CampaignSpec sentinel_spec(const std::optional<CampaignRecord>& fitted_to,
   return spec;
 }
 
+CampaignSpec settings_check_spec(const CampaignRecord& tuned, const std::vector<std::string>& nodes,
+                                 const VersionKey& key) {
+  CampaignSpec spec = tuned.spec;
+  spec.verifies = version_name(key);
+  spec.only_nodes = nodes;
+  spec.model.clear();
+  spec.left_out.clear();
+  for (const auto budget : campaign::spec_budgets()) spec.*budget = 0;
+  return spec;
+}
+
 CampaignSpec replacement_spec(const std::optional<CampaignRecord>& fitted_to,
                               const std::string& fabric, const std::string& model) {
   CampaignSpec spec = group_of(fitted_to, fabric);
@@ -125,9 +137,11 @@ Status Sentinels::tend_model(const ModelRecord& model, double now_unix_s) {
       return {};
     }
     const bool is_fit = version && version->withdrawn.empty() && !is_stale;
+    bool has_changed = false;
     if (is_fit && holds_settings(model.fabric)) {
-      STRIPLINE_RETURN_IF_ERROR(look_at_target(model, *version));
-    } else if (is_fit && options_.interval_s > 0) {
+      STRIPLINE_ASSIGN_OR_RETURN(has_changed, look_at_target(model, *version));
+    }
+    if (is_fit && !has_changed && options_.interval_s > 0) {
       STRIPLINE_RETURN_IF_ERROR(measure(model, *version, stable->time_unix_s, now_unix_s));
     }
   }
@@ -161,9 +175,10 @@ Status Sentinels::measure(const ModelRecord& model, const ModelVersionRecord& ve
   if (now_unix_s < std::max(due_unix_s, attempt.not_before_unix_s) || !coordinator_.idle()) {
     return {};
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const auto first, fitted_to(version));
-  const auto created = coordinator_.planning().create_campaign(sentinel_spec(first, model.fabric),
-                                                               request, false, std::string(kActor));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto spec, check_spec(model, version));
+  if (!spec) return {};
+  const auto created =
+      coordinator_.planning().create_campaign(*spec, request, false, std::string(kActor));
   if (!created) {
     say_once("the sentinels of " + name + " cannot be measured: " + created.problem().message);
     attempt.not_before_unix_s = now_unix_s + kSecondLook * options_.interval_s;
@@ -185,27 +200,48 @@ Status Sentinels::judge(const ModelVersionRecord& version, const CampaignRecord&
   return {};
 }
 
-// By what the agents of nodes have said of them since they were tuned there.
-Status Sentinels::look_at_target(const ModelRecord& model, const ModelVersionRecord& version) {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, fitted_to(version));
-  if (!campaign) return {};
-  const auto target = experiment::target_of_settings(model.fabric);
-  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store_.runs(campaign->number));
+Result<std::vector<AttemptFacts>> Sentinels::finished_attempts(const CampaignRecord& campaign) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store_.runs(campaign.number));
+  std::vector<AttemptFacts> all;
   for (const RunRecord& run : runs) {
     if (run.state != RunState::finished) continue;
-    STRIPLINE_ASSIGN_OR_RETURN(const auto nodes, store_.attempt_facts(run.key, run.fence));
-    for (const AttemptFacts& then : nodes) {
-      STRIPLINE_ASSIGN_OR_RETURN(const auto now, store_.node(then.node));
-      const std::string change = now ? target_change(target, then.facts, now->fingerprint) : "";
-      if (change.empty()) continue;
-      const auto marked =
-          mark_stale(coordinator_, store_, version.key, "on " + node_name(then.node) + " " + change,
-                     options_.policy != StalePolicy::keep, std::string(kActor));
-      if (!marked) say_once(marked.problem().message);
-      return {};
-    }
+    STRIPLINE_ASSIGN_OR_RETURN(auto nodes, store_.attempt_facts(run.key, run.fence));
+    std::ranges::move(nodes, std::back_inserter(all));
   }
-  return {};
+  return all;
+}
+
+// By what the agents of nodes have said of them since they were tuned there.
+Result<bool> Sentinels::look_at_target(const ModelRecord& model,
+                                       const ModelVersionRecord& version) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, fitted_to(version));
+  if (!campaign) return false;
+  const auto target = experiment::target_of_settings(model.fabric);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto attempts, finished_attempts(*campaign));
+  for (const AttemptFacts& then : attempts) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto now, store_.node(then.node));
+    const std::string change = now ? target_change(target, then.facts, now->fingerprint) : "";
+    if (change.empty()) continue;
+    const auto marked =
+        mark_stale(coordinator_, store_, version.key, "on " + node_name(then.node) + " " + change,
+                   options_.policy != StalePolicy::keep, std::string(kActor));
+    if (!marked) say_once(marked.problem().message);
+    return true;
+  }
+  return false;
+}
+
+// Settings that were imported were not tuned on a node of this server.
+Result<std::optional<CampaignSpec>> Sentinels::check_spec(const ModelRecord& model,
+                                                          const ModelVersionRecord& version) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto first, fitted_to(version));
+  if (!holds_settings(model.fabric)) return std::optional(sentinel_spec(first, model.fabric));
+  if (!first) return std::optional<CampaignSpec>();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto attempts, finished_attempts(*first));
+  std::vector<std::string> nodes;
+  for (const AttemptFacts& one : attempts) nodes.push_back(node_name(one.node));
+  if (nodes.empty()) return std::optional<CampaignSpec>();
+  return std::optional(settings_check_spec(*first, nodes, version.key));
 }
 
 // Measures a model again: the newest version that became stale while it was stable, if no newer one

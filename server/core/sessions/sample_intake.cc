@@ -143,7 +143,14 @@ Status SampleIntake::find_places(const SampleBatch& batch, ReadBatch& read) {
                                            count_text(read.planned->size(), "point"));
   }
   STRIPLINE_ASSIGN_OR_RETURN(const auto places, read.planned->find(read.series));
-  for (size_t i = 0; i < places.size(); ++i) read.arrival.results[i].place = places[i];
+  std::vector<campaign::PointResult>& results = read.arrival.results;
+  std::vector<campaign::PointResult> planned;
+  for (size_t i = 0; i < read.series.size(); ++i) {
+    if (read.planned->is_beside(read.series[i].point)) continue;
+    results[i].place = places[planned.size()];
+    planned.push_back(results[i]);
+  }
+  results = std::move(planned);
   return {};
 }
 
