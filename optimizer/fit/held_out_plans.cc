@@ -244,13 +244,14 @@ std::optional<size_t> choose_update(const plan::UpdateCosts& costs, const HeldOu
                                     std::span<const size_t> measured, uint32_t ranks) {
   if (!costs.has_buffers()) return std::nullopt;
   const plan::UpdateRequest request = update_request(problem, measured, ranks);
-  const auto candidate_of = [](const Point& one) {
+  const auto candidate_of = [&request](const Point& one) {
     plan::UpdateCandidate candidate;
     candidate.merges = true;
     const std::string method = text(one, "method");
     candidate.buffer_bytes = number(one, factor::kBufferBytes);
+    candidate.sums = request.sums;
     if (method == "buffers") return candidate;
-    candidate.merges = false;
+    candidate.merges = candidate.sums = false;
     candidate.method =
         method == "messages" ? plan::UpdateMethod::messages : plan::UpdateMethod::provider;
     return candidate;

@@ -306,15 +306,13 @@ void Epoch::configure(const plan::UpdateCandidate& candidate) {
     lead_over(forwarder_->grid());
   }
   open_lanes();
-  // Owners whose updates are summed up stay so, where that is possible.
-  may_sum_up_ = sums_ && merging_ && in_buffers && forwarder_ == nullptr && debug_ == nullptr;
-  if (!may_sum_up_ || memory_.size() + positions + accumulators_.bytes() > budget_bytes_) {
-    accumulators_.reset();
-  }
+  // What updates were summed up in stays for those that will be, as far as buffers leave room.
+  may_sum_up_ = candidate.sums && sums_ && merging_ && debug_ == nullptr;
+  if (memory_.size() + positions + accumulators_.bytes() > budget_bytes_) accumulators_.reset();
   for (rank_t owner = 0; owner < ranks_; ++owner) {
     filling_[owner].seen = before[owner].seen;
     filling_[owner].without_summing = before[owner].without_summing;
-    accumulators_.attach(lanes_[owner], owner);
+    if (may_sum_up_) accumulators_.attach(lanes_[owner], owner);
   }
 }
 

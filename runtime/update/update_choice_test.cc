@@ -210,6 +210,26 @@ TEST(UpdateChoice, FindsThatAllUpdatesHaveOneValue) {
   }
 }
 
+// In an array that stands for the owner's cells, or in buffers.
+TEST(UpdateChoice, SumsUpUnlessThatTakesLonger) {
+  const bootstrap::WithoutDebugMode summing;  // it sends each update, to see its place
+  const auto shown = [](const model::TunedModel& model) {
+    std::string said;
+    periods_of({.model = model, .guard = false, .trace = "sites", .periods = 12, .one_value = true},
+               &said);
+    return said;
+  };
+  const std::string usual = shown(model::example_model());
+  EXPECT_NE(usual.find(" summed up, "), std::string::npos) << usual;
+  model::TunedModel slow = model::example_model();
+  for (model::UpdatePoint& point : slow.update->items) {
+    point.apply_s = model::example_parameter(1e-6, 0);
+  }
+  const std::string merged = shown(slow);
+  EXPECT_NE(merged.find(" merged, "), std::string::npos) << merged;
+  EXPECT_EQ(merged.find(" summed up, "), std::string::npos) << merged;
+}
+
 TEST(UpdateChoice, IsShownWithACommandThatExplainsIt) {
   std::string said;
   periods_of({.trace = "sites", .periods = 12}, &said);
