@@ -420,7 +420,8 @@ EncodingCosts encoding_costs(const UpdateRequest& request, const UpdateCosts& co
           .write_byte_s = message.o_per_byte,
           .send_byte_s = message.G,
           .read_byte_s = message.r_per_byte,
-          .apply_s = costs.apply(request.span_bytes, Corner::nominal)};
+          .apply_s = costs.apply(request.span_bytes, Corner::nominal),
+          .look_s = costs.merge(message_bytes, Corner::nominal)};
 }
 
 ExpectedEncoding expected_encoding(double density, bool has_identity,

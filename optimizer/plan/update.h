@@ -212,7 +212,8 @@ struct ExpectedEncoding {
 ExpectedEncoding expected_encoding(double density, bool has_identity,
                                    const EncodingCosts& costs) noexcept;
 
-/// What encodings of a message of `message_bytes` take by the model.
+/// What encodings of a message of `message_bytes` take by the model. What is laid out costs the
+/// processor as much as what is merged.
 EncodingCosts encoding_costs(const UpdateRequest& request, const UpdateCosts& costs,
                              uint64_t message_bytes) noexcept;
 

@@ -206,7 +206,10 @@ TEST(UpdateChoice, FindsThatAllUpdatesHaveOneValue) {
   for (const bool one_value : {false, true}) {
     std::string said;
     periods_of({.trace = "sites", .periods = 12, .one_value = one_value}, &said);
-    EXPECT_EQ(said.find("--one-value") != std::string::npos, one_value) << said;
+    const size_t command = said.find("stripline explain update ");
+    ASSERT_NE(command, std::string::npos) << said;
+    const std::string line = said.substr(command, said.find('\n', command) - command);
+    EXPECT_EQ(line.find("--one-value") != std::string::npos, one_value) << said;
   }
 }
 
@@ -234,7 +237,8 @@ TEST(UpdateChoice, IsShownWithACommandThatExplainsIt) {
   std::string said;
   periods_of({.trace = "sites", .periods = 12}, &said);
   for (const char* part :
-       {"updates of 8 B", "stripline explain update ", "--updates 600 ", "--ranks 3 --local 33"}) {
+       {"updates of 8 B", "stripline explain update ", "--updates 600 ", "--ranks 3 --local 33",
+        "parcels of updates of 8 B", "stripline explain encoding "}) {
     EXPECT_NE(said.find(part), std::string::npos) << part << " is missing in\n" << said;
   }
 }
