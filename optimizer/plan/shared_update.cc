@@ -145,16 +145,11 @@ std::optional<SharedCosts> costs_of_type(const model::SharedUpdateModel& section
     best = &point;
   }
   if (best == nullptr) return std::nullopt;
-  const auto at = [corner](const model::Parameter& parameter) {
-    return cost::at_corner(parameter, corner);
-  };
-  return SharedCosts{.plain_s = at(best->plain_s),
-                     .atomic_s = at(best->atomic_s),
-                     .lock_s = at(best->lock_s),
-                     .transfer_s = at(best->transfer_s),
-                     .box_s = at(best->box_s),
-                     .fold_s = at(best->fold_s),
-                     .barrier_s = at(best->barrier_s)};
+  SharedCosts costs;
+  for (const SharedPartMembers& part : kSharedParts) {
+    costs.*part.cost = cost::at_corner(best->*part.parameter, corner);
+  }
+  return costs;
 }
 
 // What an update that competes waits for its line, as shared_update_s() says.
@@ -169,6 +164,11 @@ double lines_of(const SpreadRequest& request, uint64_t cells) {
 }
 
 }  // namespace
+
+SharedPart shared_part(std::string_view name) {
+  return static_cast<SharedPart>(std::ranges::find(kSharedParts, name, &SharedPartMembers::name) -
+                                 kSharedParts.begin());
+}
 
 std::optional<SharedCosts> team_costs(const model::SharedUpdateModel& section,
                                       const SharedTeam& team, cost::Corner corner) {

@@ -49,6 +49,26 @@ struct SharedCosts {
   bool operator==(const SharedCosts&) const = default;
 };
 
+/// A member of SharedCosts, which is one of the model's points, too, and what the variant of
+/// micro.shared_update of this name measures.
+enum class SharedPart : uint8_t { plain, atomic, lock, transfer, box, fold, barrier };
+struct SharedPartMembers {
+  std::string_view name;
+  double SharedCosts::*cost;
+  model::Parameter model::SharedUpdatePoint::*parameter;
+};
+/// By part.
+inline constexpr std::array<SharedPartMembers, 7> kSharedParts = {
+    {{"plain", &SharedCosts::plain_s, &model::SharedUpdatePoint::plain_s},
+     {"atomic", &SharedCosts::atomic_s, &model::SharedUpdatePoint::atomic_s},
+     {"lock", &SharedCosts::lock_s, &model::SharedUpdatePoint::lock_s},
+     {"transfer", &SharedCosts::transfer_s, &model::SharedUpdatePoint::transfer_s},
+     {"box", &SharedCosts::box_s, &model::SharedUpdatePoint::box_s},
+     {"fold", &SharedCosts::fold_s, &model::SharedUpdatePoint::fold_s},
+     {"barrier", &SharedCosts::barrier_s, &model::SharedUpdatePoint::barrier_s}}};
+/// The part of this name, which there is.
+SharedPart shared_part(std::string_view name);
+
 /// The workers that make updates, and their cells.
 struct SharedTeam {
   uint32_t workers = 1;
