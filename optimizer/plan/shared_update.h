@@ -158,7 +158,7 @@ struct SpreadRequest {
   /// The cells that get most updates for their number (choose_range()); 0: none are known.
   uint64_t hot_cells = 0;
   double hot_share = 0;  ///< of the updates, theirs
-  // Of points in order.
+  // The members that describe points in order:
   double own_share = 0;     ///< of the updates, those of cells that the worker owns
   double mirror_share = 0;  ///< those of cells in its slab if all slabs were equal
   uint64_t box_cells = 0;   ///< of the boxes that a worker needs for the others

@@ -252,7 +252,7 @@ TEST(PlanShared, CompetesByWhatThereIs) {
   EXPECT_EQ(locked.reason, Reason::no_faster_plan) << "it is the baseline then";
 }
 
-// Of 4096 lines the first two get nearly all.
+// The first two of 4096 lines get nearly all.
 SpreadRequest typical_counts() {
   return {.workers = 8,
           .updates = 1e5,

@@ -79,7 +79,7 @@ TEST(Encoding, SaysTheBytesOfItsMessage) {
   EXPECT_EQ(plan_message(sparse, kCosts, true, boxes).bytes, 2 * 16U);
 }
 
-// Of 10 updates, which lie together or not, in no order.
+// Boxes for 10 updates, which lie together or not, in no order.
 TEST(Encoding, LooksForBoxesWhereTheyMaySaveMoreThanThat) {
   EncodingRequest request{.updates = 10, .among = 10};
   EncodingCosts costs = kCosts;

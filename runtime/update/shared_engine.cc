@@ -211,7 +211,7 @@ plan::SharedRequest Engine::request_of(double updates) const {
   request.placement = machine_.team.placement;
   request.type = machine_.team.type;
   if (machine_.known == nullptr) {
-    // Of types that have none, `competing` says that none is made.
+    // `competing` says that types which have none make none.
     const double no_atomic_s = request.costs.atomic_s;
     request.costs = costs_;
     if (std::isinf(costs_.atomic_s)) request.costs.atomic_s = no_atomic_s;

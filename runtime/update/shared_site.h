@@ -32,8 +32,8 @@ class SharedSite {
   /// Nothing is decided any more.
   void drop();
 
-  /// The epoch that is about to end, with this number of calls, is the last one that workers were
-  /// told about, or what they were told does not hold any more: tell() follows on all of them.
+  /// The epoch that is about to end, with this number of calls, is the last one that workers know
+  /// of, or what they know does not hold any more: tell() follows on all of them.
   bool is_over(uint64_t calls) const {
     return runs_ && (calls == 0 || ended_ + 1 == epochs_.count());
   }

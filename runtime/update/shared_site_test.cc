@@ -15,6 +15,7 @@
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/program_trace.h"
 
 namespace stripline::update {
 namespace {
@@ -53,7 +54,7 @@ void on_one_worker(bool guard, const Body& body) {
   ::testing::internal::GetCapturedStderr();
 }
 
-// Carries out epochs, as the workers were told in tell(). Returns how many of them competed.
+// Carries out epochs as tell() says. Returns how many of them competed.
 uint32_t carry_out(Context& context, SharedSite& site, uint32_t epochs, double planned_s,
                    double competing_s) {
   uint64_t baselines = site.tell();
@@ -130,7 +131,7 @@ TEST(SharedSite, ComparesNothingWhereUpdatesCompete) {
   });
 }
 
-// What was told before does not hold for the epochs after it.
+// What tell() said before does not hold for the epochs after it.
 TEST(SharedSite, DecidesAgainInTheMiddleOfAnEpoch) {
   on_one_worker(true, [](Context& context) {
     SharedSite site(context, CallSite::current(), nullptr);
