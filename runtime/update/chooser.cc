@@ -162,12 +162,16 @@ void Chooser::start_unknown(const UpdateSite* other) {
                        : plan::plan_update(known_, nullptr));
   const uint32_t periods = known ? decide::kMostAhead : 1;
   periods_.begin(state_.mechanisms.instruments(), *given_, periods);
-  told_ = {.candidates = {given_->candidate}, .periods = periods, .closely = other == nullptr};
+  told_ = {.candidates = {given_->candidate},
+           .periods = periods,
+           .closely = other == nullptr,
+           .span_bytes = known ? other->request.span_bytes : known_.span_bytes};
 }
 
 void Chooser::plan_ahead() {
   UpdateSite& site = *site_;
   told_ = {};
+  told_.span_bytes = site.request.span_bytes;
   periods_.begin(state_.mechanisms.instruments(), site);
   const auto add = [this] {
     return periods_.add(*this,

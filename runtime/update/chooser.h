@@ -82,6 +82,8 @@ class Chooser {
   }
   /// It is to be counted closely.
   bool closely() const { return told_.closely; }
+  /// Memory of each owner that updates are lately among.
+  uint64_t span_bytes() const { return told_.span_bytes; }
 
   /// As a mechanism (runtime/decide/group_execution.h), on rank 0.
   plan::UpdatePlan make(decide::Arm arm, double /*compute_s*/) const {
@@ -95,6 +97,7 @@ class Chooser {
     uint32_t others = 0;
     uint32_t periods = 1;
     bool closely = false;
+    uint64_t span_bytes = 0;
   };
   void tell();
   void start();
