@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -200,6 +201,35 @@ TEST_P(BulkRegion, ManyGetsAreMadeAheadInAWindow) {
     }
     if (defers(context)) {
       EXPECT_GT(statistics(context).served, 0U);
+    }
+  });
+}
+
+// The same ones in each visit, in another order: none is fetched ahead in vain.
+TEST_P(BulkRegion, GetsInADrawnOrderAreMadeAhead) {
+  on_ranks(2, [](Context& context) {
+    constexpr size_t kCount = 300;
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(kCount * 16));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
+    const bulk_region region(context);
+    std::vector<size_t> order(kCount);
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::mt19937_64 random(7);
+    for (uint64_t turn = 0; turn < 4; ++turn) {
+      const Words values = counted(kCount * 16, turn);
+      std::copy(values.begin(), values.end(), context.local(mine));
+      std::shuffle(order.begin(), order.end(), random);
+      context.barrier();
+      for (const size_t i : order) {
+        Words fetched(16);
+        memget(context, fetched.data(), there + static_cast<std::ptrdiff_t>(16 * i), 16);
+        ASSERT_EQ(fetched, counted(16, turn + 16 * i));
+      }
+      context.barrier();
+    }
+    if (defers(context)) {
+      EXPECT_EQ(statistics(context).served, statistics(context).made_ahead);
+      EXPECT_GT(statistics(context).served, kCount);
     }
   });
 }
