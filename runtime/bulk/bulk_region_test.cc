@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 #include <random>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include <stripline/am.h>
 #include <stripline/atomic.h>
 #include <stripline/bulk.h>
+#include <stripline/injection.h>
 #include <stripline/rpc.h>
 #include <stripline/strict.h>
 #include <stripline/vis.h>
@@ -364,6 +366,40 @@ TEST_P(BulkRegion, PutsAreCompleteBeforeOthersLearnOfThem) {
         heard = false;
         here.store(0);
       }
+      context.barrier();
+    }
+  });
+}
+
+// Threads that inject by queues of their own ask nobody: what a region has not completed, a fence
+// of the Context does before they begin.
+TEST_P(BulkRegion, ThreadsThatInjectSeePutsBehindAFence) {
+  if (GetParam().clock == "virtual") return;  // on which a rank is one thread
+  bootstrap::ThreadGroupOptions options = group_on(GetParam(), 2);
+  options.context.guard = false;
+  options.context.threads = thread_mode::injecting;
+  on_ranks(options, [](Context& context) {
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(64));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(auto injection, injection_context::open(context));
+    const auto read_by_thread = [&] {
+      Words read(64);
+      std::thread([&] {
+        injection.rget(there, read.data(), 64);
+        injection.fence();
+      }).join();
+      return read;
+    };
+    const bulk_region region(context);
+    for (uint64_t turn = 1; turn <= 5; ++turn) {
+      context.barrier();
+      const Words values = counted(64, turn);
+      memput(context, there, values.data(), 64);
+      read_by_thread();  // what was there before, or this
+      EXPECT_EQ(bulk::BulkEngine::of(context).has_puts(),
+                defers(context) && injection.has_own_queue());
+      context.fence();
+      EXPECT_EQ(read_by_thread(), values);
       context.barrier();
     }
   });
