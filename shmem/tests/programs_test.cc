@@ -72,11 +72,13 @@ TEST(OpenShmem, NamesCallsWithTheirLinesInTracesAndMessages) {
 
 // The program of docs/worked-examples.md.
 TEST(OpenShmem, CountsAndReadsOneByOne) {
-  for (const char* const coalesces : {"0", "1"}) {
-    const Finished ended =
-        job(3, kTcp, osh("single_accesses", {"3000", "500"}), {{"STRIPLINE_COALESCE", coalesces}});
-    EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
-    EXPECT_NE(ended.out.find("as expected"), std::string::npos) << ended.out;
+  for (const auto& arguments : {Arguments{"3000", "500"}, Arguments{"3000", "500", "records"}}) {
+    for (const char* const coalesces : {"0", "1"}) {
+      const Finished ended =
+          job(3, kTcp, osh("single_accesses", arguments), {{"STRIPLINE_COALESCE", coalesces}});
+      EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+      EXPECT_NE(ended.out.find("as expected"), std::string::npos) << ended.out;
+    }
   }
 }
 
