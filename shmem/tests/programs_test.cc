@@ -14,6 +14,12 @@ namespace {
 TEST(OpenShmem, SharesStaticDataAndTheHeap) { expect_passed_on_all("symmetric_data"); }
 TEST(OpenShmem, PutsGetsAndCounts) { expect_passed_on_all("operations"); }
 TEST(OpenShmem, HasCollectiveOperations) { expect_passed_on_all("collectives"); }
+TEST(OpenShmem, DoesWhatFormulasSayInEachFunction) {
+  for (const auto& path : {kMapped, kTcp}) expect_passed("every_function", path, {}, {}, {2});
+  expect_passed("every_function", kEmulated, {}, {}, {3});
+  expect_passed("every_function", kNodes, {}, {}, {4});
+  expect_passed("every_function", kTcp, {}, {{"STRIPLINE_COALESCE", "1"}}, {3});
+}
 TEST(OpenShmem, HasTheSameByThreads) {
   for (const auto& path : {kMapped, kTcp}) expect_passed("collectives", path, {"multiple"});
 }
