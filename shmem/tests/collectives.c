@@ -287,6 +287,35 @@ static void locks(void) {
   shmem_barrier_all();
 }
 
+/* Those who wait for a lock get it in the order in which they have asked for it. That a PE has asked is seen by the word
+ * of the one before it in the queue, whose lower half then has its number, plus one (shmem/locks.cc). */
+static void wait_until_asked(const long *lock, int pe) {
+  uint32_t after = 0;
+  while (after != (uint32_t)pe + 1) {
+    const long word = shmem_g(lock, pe - 1);
+    memcpy(&after, &word, sizeof after);
+  }
+}
+
+static void locks_are_handed_on_in_order(void) {
+  static long lock, turns;
+  const int me = shmem_my_pe(), pes = shmem_n_pes();
+  for (int round = 1; round <= 3; ++round) {
+    shmem_barrier_all();
+    if (me == 0) shmem_set_lock(&lock);
+    shmem_barrier_all();
+    if (me > 0) {
+      if (me > 1) wait_until_asked(&lock, me - 1);
+      shmem_set_lock(&lock);
+    } else if (pes > 1) {
+      wait_until_asked(&lock, pes - 1);
+    }
+    CHECK_EQUAL(shmem_atomic_fetch_inc(&turns, 0), (round - 1) * pes + me);
+    shmem_clear_lock(&lock);
+  }
+  shmem_barrier_all();
+}
+
 int main(int argc, char **argv) {
   const int wanted = argc > 1 && strcmp(argv[1], "multiple") == 0 ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE;
   int provided = -1;
@@ -298,5 +327,6 @@ int main(int argc, char **argv) {
   each_is_found();
   waits_for_others();
   locks();
+  locks_are_handed_on_in_order();
   return passed("collectives");
 }
