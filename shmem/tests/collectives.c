@@ -192,6 +192,26 @@ static void waits(void) {
   shmem_barrier_all();
 }
 
+/* As programs for OpenSHMEM 1.3 declare what they wait for. */
+static void volatile_flags(void) {
+  static volatile long flags[2];
+  static const long values[2] = {4, 5};
+  size_t indices[2];
+  const int next = (shmem_my_pe() + 1) % shmem_n_pes();
+  shmem_barrier_all();
+  for (int i = 0; i < 2; ++i) shmem_p((long *)&flags[i], values[i], next);
+  shmem_quiet();
+  shmem_wait_until(&flags[1], SHMEM_CMP_EQ, 5);
+  shmem_wait_until_all(flags, 2, NULL, SHMEM_CMP_GE, 4);
+  CHECK_EQUAL(shmem_wait_until_any(flags, 2, NULL, SHMEM_CMP_EQ, 5), 1);
+  CHECK_EQUAL(shmem_wait_until_some(flags, 2, indices, NULL, SHMEM_CMP_GE, 4), 2);
+  shmem_wait_until_all_vector(flags, 2, NULL, SHMEM_CMP_EQ, values);
+  CHECK_EQUAL(shmem_test(flags, SHMEM_CMP_EQ, 4), 1);
+  CHECK_EQUAL(shmem_test_all(flags, 2, NULL, SHMEM_CMP_EQ, 4), 0);
+  CHECK_EQUAL(shmem_test_some_vector(flags, 2, indices, NULL, SHMEM_CMP_EQ, values), 2);
+  shmem_barrier_all();
+}
+
 static size_t any_of(int how, int *flags) {
   static const int values[8] = {1, 1, 1, 1, 1, 1, 1, 1};
   switch (how) {
@@ -324,6 +344,7 @@ int main(int argc, char **argv) {
   teams();
   active_sets();
   waits();
+  volatile_flags();
   each_is_found();
   waits_for_others();
   locks();
