@@ -120,8 +120,8 @@ StaticObject object_of(const dl_phdr_info& info, std::string_view path) {
 }
 
 // Word by word, as whatever lies between objects is copied, too: AddressSanitizer, whose red zones
-// that is, checks the calls of the C library. That nobody writes meanwhile ThreadSanitizer cannot
-// see (WritesHeld).
+// that is, checks the calls of the C library. ThreadSanitizer cannot see that no thread
+// writes meanwhile (WritesHeld).
 __attribute__((no_sanitize("address"), no_sanitize("thread"))) void copy_page(std::byte* to,
                                                                               const std::byte* from,
                                                                               size_t bytes) {
@@ -214,7 +214,7 @@ bool can_be_mapped_again(std::byte* place) {
 // copied until those of the segment are in their place, and who writes there waits for that in a
 // handler of SIGSEGV, and writes then. One at a time in a process.
 //
-// The handler stays: a thread may still be on its way to it when all have been moved. It calls
+// The handler stays: a thread may not have come to it yet when all have been moved. It calls
 // nothing that the dynamic linker would have to look up first, which writes static data, too.
 class WritesHeld {
  public:
@@ -239,7 +239,7 @@ class WritesHeld {
   WritesHeld(const WritesHeld&) = delete;
   WritesHeld& operator=(const WritesHeld&) = delete;
 
-  /// From now on nobody writes there. False, with errno, where that cannot be.
+  /// From now on no thread writes there. False, with errno, where that cannot be.
   bool hold(const StaticPages& part) {
     held.begin.store(part.begin);
     held.bytes.store(part.bytes);
@@ -264,7 +264,7 @@ class WritesHeld {
     std::atomic<uintptr_t> begin{0};  // of what is held
     std::atomic<size_t> bytes{0};
     std::atomic<bool> is_moving{false};
-    // Written by nobody while pages are read-only: it may be in one.
+    // Not written while pages are read-only: it may be in one.
     std::atomic<uint32_t> made_again{0};
   };
   static Held held;

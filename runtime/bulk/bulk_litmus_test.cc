@@ -232,7 +232,8 @@ TEST_P(BulkLitmus, AnAnswerMayComeBeforeAPut) {
     const auto variables = ctx.new_symmetric_array<uint64_t>(16);
     ASSERT_TRUE(variables.ok());
     const Variable x = ctx.on_rank(*variables, 2);
-    // What rank 0 has put, what it was told to have answered, and whether puts were in flight then.
+    // Words of rank 0: what it has put and what it has answered, and whether puts were in flight
+    // then.
     const Variable of_0 = ctx.on_rank(*variables, 0) + 8;
     const bool defers = !ctx.is_local(x) && ctx.state().job.observers().debug() == nullptr;
     const bulk_region region(ctx);

@@ -371,8 +371,8 @@ TEST_P(BulkRegion, PutsAreCompleteBeforeOthersLearnOfThem) {
   });
 }
 
-// Threads that inject by queues of their own ask nobody: what a region has not completed, a fence
-// of the Context does before they begin.
+// Threads that inject by queues of their own complete nothing of a region: a fence of the Context
+// does, before they begin.
 TEST_P(BulkRegion, ThreadsThatInjectSeePutsBehindAFence) {
   if (GetParam().clock == "virtual") return;  // on which a rank is one thread
   bootstrap::ThreadGroupOptions options = group_on(GetParam(), 2);

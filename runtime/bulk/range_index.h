@@ -27,7 +27,7 @@ class RangeIndex {
 
   bool empty() const { return entries_.empty(); }
   void clear();
-  /// Of these, in any order. O(n log n).
+  /// Replaces what is in it by these, in any order. O(n log n).
   void build(std::vector<Entry> entries);
 
   /// The lowest number of a range that is this one, as a whole; it is not found so again.

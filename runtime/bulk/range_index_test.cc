@@ -34,7 +34,7 @@ TEST(RangeIndex, FindsEachRangeOnceByTheLowestNumber) {
   EXPECT_EQ(index.take_same(1, 0, 16), 3U);
   EXPECT_EQ(index.take_same(3, 0, 8), std::nullopt) << "behind all";
   EXPECT_EQ(index.take_same(2, 0, 8), 1U);
-  // Those that overlap are another matter.
+  // An overlap is found all the same.
   EXPECT_TRUE(index.take_overlapping(2, 0, 1));
   EXPECT_FALSE(index.take_overlapping(2, 0, 1));
   index.clear();

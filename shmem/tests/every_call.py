@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "interface"))
 import table  # noqa: E402, of the folder above
 
-# What functions of so many bits move; those without a number move bytes.
+# The type of what is moved, by what is in the name in place of $.
 OF_BITS = {"8": "uint8_t", "16": "uint16_t", "32": "uint32_t", "64": "uint64_t", "128": "long double", "mem": "unsigned char"}
 
 
