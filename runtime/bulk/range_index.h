@@ -5,6 +5,7 @@
 // the highest end below it.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
