@@ -43,6 +43,7 @@ ASKED = {
     "openshmem: ours / another implementation": 1,
     "single accesses: times as fast, at least": 20,
     "single accesses: coalesced / UpdateEpoch and GatherPlan": 1.5,
+    "reads and writes in turns: coalesced / as it is": 1.02,
     "unmodified: with an option / as it is": 1.02,
     "injection: two threads / one thread": 1,
     "shared updates: adaptive / best strategy": 1.05,
@@ -634,10 +635,16 @@ def openshmem(args):
         print_above(f"ours / {other}", ratios, f"openshmem: ours / {'bare libfabric' if other == 'libfabric' else 'another implementation'}")
 
 
+RECORDS = "reads and writes in turns"
+
+
 def accesses_ns(text):
     """{operation: nanoseconds of an access} of docs/examples/single_accesses.c; empty if it did not end well."""
     found = re.search(r"histogram ([0-9.]+) ns, index gather ([0-9.]+) ns .*as expected", text)
-    return {"histogram": float(found[1]), "indexgather": float(found[2])} if found else {}
+    if found:
+        return {"histogram": float(found[1]), "indexgather": float(found[2])}
+    found = re.search(r"read and write ([0-9.]+) ns .*as expected", text)
+    return {RECORDS: float(found[1])} if found else {}
 
 
 def run_program(command, limit_s):
@@ -651,23 +658,28 @@ def run_program(command, limit_s):
 
 def single_accesses(args):
     """An OpenSHMEM program that counts and reads one value at a time (docs/examples/single_accesses.c), as it is and by
-    --coalesce, in turns, and the same work by UpdateEpoch and GatherPlan. MODEL is that of the path, "" for none. Over tcp asked are 20 times
-    as fast as without, and at most 1.5 times as long as those."""
+    --coalesce, in turns, and the same work by UpdateEpoch and GatherPlan; and one that reads a field of a record and writes another one, in turns.
+    MODEL is that of the path, "" for none. Over tcp asked are 20 times as fast as without, and at most 1.5 times as long as those; and that
+    reading and writing in turns is not slower than 1.02."""
     need(args.bin / "stripline-run", args.bin / "osh_single_accesses", args.bin / "stripline-irregular")
     path = [*PATHS[args.path][0], *(["--model", args.model] if args.model else [])]
     rounds = Rounds("operation", "ranks")
     for nth in range(args.rounds):
         for ranks in (2, 4):
             for system, options in (("as it is", []), ("coalesced", ["--coalesce"])):
-                text = run_program([args.bin / "stripline-run", "-n", ranks, *path, *options, "--", args.bin / "osh_single_accesses", args.items, 1000], 600)
-                rounds.add(nth, [{"system": system, "operation": operation, "ranks": ranks, "median_s": 1e-9 * ns} for operation, ns in accesses_ns(text).items()])
+                for arguments in ([args.items, 1000], [args.items, 1000, "records"]):
+                    text = run_program([args.bin / "stripline-run", "-n", ranks, *path, *options, "--", args.bin / "osh_single_accesses", *arguments], 600)
+                    rounds.add(nth, [{"system": system, "operation": operation, "ranks": ranks, "median_s": 1e-9 * ns} for operation, ns in accesses_ns(text).items()])
             lines = stripline_run(args.bin, ranks, path, [args.bin / "stripline-irregular", 5, args.items], 300)
             rounds.add(nth, [{**line, "median_s": line["median_s"] / line["items"]} for line in lines if line["cells"] == 1000])
     print_rounds(rounds, ["operation", "PEs"], lambda *key: key, ["as it is", "coalesced", "ours"], [("as it is", "coalesced"), ("coalesced", "ours")])
     if args.path == "tcp":
-        gains = [of[0] for of in (ratio_of(r, "as it is", "coalesced") for _, r in rounds) if of]
+        gains = [of[0] for of in (ratio_of(r, "as it is", "coalesced") for (operation, _), r in rounds if operation != RECORDS) if of]
         over = [of[0] for of in (ratio_of(r, "coalesced", "ours") for _, r in rounds) if of]
         print_single_accesses(gains, over)
+        print_above(f"{RECORDS}, coalesced / as it is",
+                    [ratio_of(r, "coalesced", "as it is") for (operation, _), r in rounds if operation == RECORDS],
+                    "reads and writes in turns: coalesced / as it is")
 
 
 # What programs of build/openshmem (scripts/check.sh openshmem) print of their seconds, and their arguments. Where that names no number, the
