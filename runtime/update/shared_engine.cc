@@ -246,13 +246,13 @@ void Engine::heed() {
 
 void Engine::finish() {
   const uint64_t made = calls_so_far();
-  const bool tells = site_ && site_->is_over(made);
+  const bool announces = site_ && site_->is_over(made);
   mine().heeded.store(epoch_, std::memory_order_release);
   EpochReport& report = mine().epoch[epoch_ % 2];
-  report = {replica_.value_or(0),         range_,         boxes_.used(), lane.away,
-            no_room_for_boxes_ ? 1u : 0u, tells ? 1u : 0u};
+  report = {replica_.value_or(0), range_, boxes_.used(), lane.away, no_room_for_boxes_ ? 1u : 0u,
+            announces ? 1u : 0u};
   team_.barrier();
-  const bool told = board(0).epoch[epoch_ % 2].told != 0;
+  const bool announced = board(0).epoch[epoch_ % 2].announces != 0;
   bool combine = false;
   bool no_room = false;
   uint64_t away = 0;
@@ -287,14 +287,14 @@ void Engine::finish() {
     if (site_) site_->drop();
     decide(options_.force.value_or(SharedStrategy::hybrid));
   } else {
-    begin_epoch(told);
+    begin_epoch(announced);
   }
 }
 
 // The first worker says, for some epochs, in which of them all updates compete.
-void Engine::begin_epoch(bool told) {
-  if (told) {
-    baselines_ = team_.allgather(site_ ? site_->tell() : 0).front();
+void Engine::begin_epoch(bool announced) {
+  if (announced) {
+    baselines_ = team_.allgather(site_ ? site_->announce() : 0).front();
     if (site_) site_->restart_clock();
   }
   const SharedStrategy strategy = (baselines_ & 1U) != 0 ? shared_method_ : decided_;

@@ -1,5 +1,5 @@
 // The engine of shared updates (<stripline/shared_updates.h>): a worker's part of it. What workers
-// tell each other is on boards, one of each worker in memory that all reach.
+// report to each other is on boards, one of each worker in memory that all reach.
 #pragma once
 
 #include <array>
@@ -30,17 +30,17 @@ BoxShapes box_shapes(const grid_extent& shape);
 /// The box of these extents, which are powers of two.
 BoxShift shift_of(const grid_extent& box);
 
-/// What a worker tells the others at the end of an epoch.
+/// What a worker reports to the others at the end of an epoch.
 struct EpochReport {
   uint64_t replica = 0;  ///< a block; of the cells
   plan::CellRange range;
   uint64_t boxes = 0;  ///< in use
   uint64_t away = 0;   ///< updates in them
   uint64_t no_room = 0;
-  uint64_t told = 0;  ///< of the first worker: it says how the epochs that follow are carried out
+  uint64_t announces = 0;  ///< of the first worker: how the epochs that follow are carried out
 };
 
-/// What a worker tells the others once it has looked at its points.
+/// What a worker reports to the others once it has looked at its points.
 struct SurveyReport {
   uint64_t updates = 0;
   uint64_t own = 0;                                            ///< of cells in its slab
@@ -119,7 +119,7 @@ class Engine final : public detail::SharedEngine {
   void learn_growth(uint64_t away);
   plan::SharedStrategy choose_strategy(const SurveyReport& most, double own_share,
                                        double mirror_share);
-  void begin_epoch(bool told);
+  void begin_epoch(bool announced);
 
   worker_team& team_;
   const SharedUpdatesOptions options_;

@@ -51,7 +51,7 @@ void SharedSite::end(uint64_t calls) {
   epochs_.ended();
 }
 
-uint64_t SharedSite::tell() {
+uint64_t SharedSite::announce() {
   learn();
   uint64_t baselines = 0;
   runs_ = request_.has_value();

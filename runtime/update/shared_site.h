@@ -1,6 +1,6 @@
 // The decision about updates of cells that workers share, on the first worker of a team: by which
 // strategy their epochs are carried out, compared with updates that compete for their cells, and
-// shown in traces. It tells the other workers for some epochs at a time in which of them all
+// shown in traces. It announces to the other workers for some epochs at a time in which of them all
 // updates compete; they change at the ends of epochs.
 #pragma once
 
@@ -33,7 +33,7 @@ class SharedSite {
   void drop();
 
   /// The epoch that is about to end, with this number of calls, is the last one that workers know
-  /// of, or what they know does not hold any more: tell() follows on all of them.
+  /// of, or what they know does not hold any more: announce() follows on all of them.
   bool is_over(uint64_t calls) const {
     return runs_ && (calls == 0 || ended_ + 1 == epochs_.count());
   }
@@ -41,7 +41,7 @@ class SharedSite {
   void end(uint64_t calls);
   /// Decides on the next epochs: a bit of each, the next one first, which is set where all updates
   /// compete in place of what was decided.
-  uint64_t tell();
+  uint64_t announce();
   /// All know of them, and the first one begins.
   void restart_clock() {
     if (runs_) epochs_.restart_clock();

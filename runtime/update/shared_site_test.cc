@@ -54,10 +54,10 @@ void on_one_worker(bool guard, const Body& body) {
   ::testing::internal::GetCapturedStderr();
 }
 
-// Carries out epochs as tell() says. Returns how many of them competed.
+// Carries out epochs as announce() says. Returns how many of them competed.
 uint32_t carry_out(Context& context, SharedSite& site, uint32_t epochs, double planned_s,
                    double competing_s) {
-  uint64_t baselines = site.tell();
+  uint64_t baselines = site.announce();
   site.restart_clock();
   uint32_t competed = 0;
   for (uint32_t i = 0; i < epochs; ++i, baselines >>= 1U) {
@@ -67,7 +67,7 @@ uint32_t carry_out(Context& context, SharedSite& site, uint32_t epochs, double p
     const bool over = site.is_over(kCalls);
     site.end(kCalls);
     if (!over) continue;
-    baselines = site.tell() << 1U;
+    baselines = site.announce() << 1U;
     site.restart_clock();
   }
   return competed;
@@ -131,17 +131,17 @@ TEST(SharedSite, ComparesNothingWhereUpdatesCompete) {
   });
 }
 
-// What tell() said before does not hold for the epochs after it.
+// What announce() said before does not hold for the epochs after it.
 TEST(SharedSite, DecidesAgainInTheMiddleOfAnEpoch) {
   on_one_worker(true, [](Context& context) {
     SharedSite site(context, CallSite::current(), nullptr);
-    EXPECT_EQ(site.tell(), 0U) << "nothing has been decided";
+    EXPECT_EQ(site.announce(), 0U) << "nothing has been decided";
     EXPECT_FALSE(site.is_over(kCalls));
     site.end(kCalls);
     site.decide(counts(), kCalls, true);
-    EXPECT_TRUE(site.is_over(kCalls)) << "there is more to tell";
+    EXPECT_TRUE(site.is_over(kCalls)) << "there is more to announce";
     site.end(kCalls);
-    site.tell();
+    site.announce();
     site.restart_clock();
     EXPECT_FALSE(site.is_over(kCalls));
     EXPECT_TRUE(site.is_over(0)) << "an epoch without updates says nothing of others";
@@ -153,7 +153,7 @@ TEST(SharedSite, DecidesAgainInTheMiddleOfAnEpoch) {
     site.decide(hot, kCalls, true);
     EXPECT_TRUE(site.is_over(kCalls));
     site.end(kCalls);
-    site.tell();
+    site.announce();
     const auto of_both = rows(context);
     ASSERT_EQ(of_both.size(), 2U);
     for (const decide::Trace::Row& row : of_both) EXPECT_EQ(row.executions, 1U) << row.what;
