@@ -31,7 +31,7 @@ He was told it anew, so many times.
 way way way told
 <!-- language: on -->
 END
-cat >docs/results/figures.md <<'END'
+cat >docs/results/updates.md <<'END'
 What was made anew, and how.
 
 | what a program wrote | the way it is |
