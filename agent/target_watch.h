@@ -31,7 +31,7 @@ class TargetWatch {
   /// When a look is due; nullopt: never, or it is looking.
   std::optional<double> next_event_s() const;
 
-  /// Those that are others than they were at the start.
+  /// The facts that differ from those at the start.
   const Facts& changed() const { return changed_; }
 
  private:

@@ -41,7 +41,7 @@ bool is_installed(const Json& target) {
   return installed != target.end() && installed->is_string();
 }
 
-// Of a target that is installed.
+// Adds the facts of `target`, which is installed.
 void add_facts(const std::string& name, const Json& target,
                std::map<std::string, std::string>& facts) {
   facts[experiment::version_fact(name)] = target["installed"].get<std::string>();
@@ -51,7 +51,7 @@ void add_facts(const std::string& name, const Json& target,
   }
 }
 
-// Adds the facts of a target that is installed. Returns what is known of it.
+// What is known of a target that is installed, whose facts are added to `description`.
 Result<const Json*> offered(const std::map<std::string, Json>& targets, const std::string& name,
                             Description& description) {
   const auto found = targets.find(name);

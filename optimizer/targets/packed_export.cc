@@ -38,7 +38,8 @@ double ratio_in(const Json& check, const char* key) {
   return std::isfinite(value) && value > 0 ? value : 0;
 }
 
-// Of all proofs that the target reads what is exported; 0 where one is missing.
+// The least of the factors of all proofs that the target reads what is exported; 0 where one is
+// missing.
 double least_factor(const Json& record) {
   const auto proofs = record.find("proofs");
   if (proofs == record.end() || !proofs->is_array() || proofs->empty()) return 0;

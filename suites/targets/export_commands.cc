@@ -109,7 +109,7 @@ Status check_selection(const std::string& text, const std::string& what) {
   return status_of(mpich::read_selection(text, what, grammar));
 }
 
-// And the selection that they name.
+// Variables of a target, and the selection of algorithms that they name.
 Status check_variables(const targets::Target& target, const std::string& text,
                        const std::string& what) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto settings, targets::read_environment(text, what));

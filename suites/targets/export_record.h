@@ -52,8 +52,8 @@ struct ExportRecord {
   std::vector<Prediction> predicted;
   std::vector<StageResult> stages;  ///< those that were reached
   std::vector<Checked> checked;     ///< of all of them
-  /// Of everything that is exported (rules, settings); empty: it is not shown that the target reads
-  /// them.
+  /// A proof of each thing that is exported (rules, settings); empty: it is not shown that the
+  /// target reads them.
   std::vector<Proof> proofs;
 };
 

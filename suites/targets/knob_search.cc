@@ -196,7 +196,7 @@ class KnobSearch {
     targets::KnobDecision decision;
   };
 
-  // Of a sweep: a value, or several.
+  // What a sweep measures together: a value, or several.
   struct Swept {
     Arm arm;
     std::vector<targets::Setting> beside;

@@ -57,7 +57,7 @@ bool ends_with_done(const std::filesystem::path& file, uintmax_t size) {
   return last.ok() && last->done;
 }
 
-// Of what is there before a launch, whose processes are not known yet.
+// Prefixes of files that may be there before a launch, when its processes are not known yet.
 std::vector<std::string_view> prefixes_before(const Adapter& adapter) {
   auto prefixes = adapter.shared_memory_prefixes();
   if (adapter.names_memory_by_process()) {

@@ -163,7 +163,7 @@ void define_sweep(CLI::App& app, SweepOptions& sweep) {
                     "targets without alternatives always");
   command
       ->add_option("--record", sweep.record,
-                   "Of knobs: besides, the settings of this record of tuning together")
+                   "With knobs: measure the settings of this record of tuning together, too")
       ->type_name("FILE");
   add_measurement(*command, sweep.tune);
   add_alternatives(*command, sweep.tune);

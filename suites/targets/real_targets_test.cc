@@ -409,7 +409,7 @@ TEST(RealUcx, ReadsTheFileThatIsExportedAndHasTheDefaultsOfTheTable) {
   EXPECT_TRUE(targets::ucx::read_conf(listed, "what UCX lists").ok());
   ASSERT_OK_AND_ASSIGN(const auto usual, output_of({"ucx_info", "-c"}));
   for (const targets::Knob& knob : target.knobs) {
-    // Those of one program have a prefix, and are listed without it.
+    // Variables of one program have a prefix, and are listed without it.
     constexpr std::string_view kOfOpenMpi = "UCX_MPI_";
     const std::string name = knob.name.starts_with(kOfOpenMpi)
                                  ? "UCX_" + std::string(knob.name.substr(kOfOpenMpi.size()))

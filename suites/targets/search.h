@@ -22,7 +22,7 @@ using Tell = std::function<void(const std::string&)>;
 
 /// More runs show differences that no program would notice.
 inline constexpr size_t kMostSearchRuns = 16;
-/// Of a cell and a variant in a launch, at most.
+/// The maximum time of a cell and a variant in a launch.
 inline constexpr double kSearchPointBudgetS = 0.008;
 inline constexpr uint32_t kSearchRepetitions = 200;
 

@@ -292,7 +292,7 @@ TEST_F(TuneWorks, AndValidatesAgainWhatItIsGiven) {
   say({{"type", "taken"}});
   next("left");
   ASSERT_TRUE(is_packed_export(settings));
-  // As they were; slower than the default; not read.
+  // The settings hold as before; are slower than the default; are not read.
   for (const char* const wrongs : {"", "worse", "unread"}) {
     SCOPED_TRACE(wrongs);
     ASSERT_NO_FATAL_FAILURE(start({2, 4}, wrongs, settings));

@@ -86,7 +86,7 @@ TEST_F(Tune, ExportsWhatIsFasterAndProvesThatItIsRead) {
   const Json kept = record();
   EXPECT_TRUE(kept["validated"].get<bool>());
   EXPECT_EQ(kept["version"], "4.1.4");
-  // Of the rules: no knob departs.
+  // One proof, of the rules: no knob departs.
   ASSERT_EQ(kept["proofs"].size(), 1U);
   EXPECT_TRUE(kept["proofs"][0].contains("candidate"));
   EXPECT_GT(kept["proofs"][0]["factor"].get<double>(), 3.0);

@@ -164,7 +164,7 @@ TEST_F(Targets, AreTunedOnANodeAndTheirSettingsInstalledUntilTheRuntimeChanges) 
   const Finished audit = cli(address(), {"audit"});
   EXPECT_NE(audit.out.find("promote model version to stable"), std::string::npos) << audit.out;
 
-  // They are validated again where they were tuned, and hold.
+  // The settings are validated again where they were tuned, and hold.
   ASSERT_TRUE(
       eventually([&] { return !version().value("checks", Json::array()).empty(); }, kPatience_s))
       << version().dump() << server_->log() << agent_->err();

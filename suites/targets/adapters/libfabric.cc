@@ -51,8 +51,8 @@ class Libfabric : public VariablesAdapter {
     return names;
   }
 
-  // Of the provider shm, which removes them itself when the driver closes its endpoints, and at
-  // SIGTERM, but not where a rank crashes or is killed.
+  // The provider shm makes files named by process. It removes them itself when the driver closes
+  // its endpoints, and at SIGTERM, but not where a rank crashes or is killed.
   std::vector<std::string_view> shared_memory_prefixes() const override { return {}; }
   bool names_memory_by_process() const override { return true; }
 
