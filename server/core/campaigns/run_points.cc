@@ -23,7 +23,7 @@ Result<std::shared_ptr<const campaign::PointTable>> read_points(
 namespace {
 
 // A run of tuning has hundreds.
-constexpr size_t kMostCells = 5000;
+constexpr size_t kMaxCells = 5000;
 
 // What the run has found itself becomes points of the campaign, behind those that were planned.
 Status add_cells(Store& store, Draft& d, const ActiveRun& active, campaign::PointTable& table,
@@ -36,7 +36,7 @@ Status add_cells(Store& store, Draft& d, const ActiveRun& active, campaign::Poin
     STRIPLINE_ASSIGN_OR_RETURN(const auto series, series_of_batch(batch.data));
     for (const experiment::SampleSeries& one : series) {
       if (!active.planned->is_beside(one.point) || table.find(one.point)) continue;
-      if (added.size() == kMostCells) break;
+      if (added.size() == kMaxCells) break;
       results.push_back(campaign::result_of(one, table.add(one.point)));
       added.push_back(one.point);
     }
