@@ -448,7 +448,9 @@ TEST(NodeSharing, OfALeaderIsExplainedByItsRequest) {
     // Rank 1 leads for the only owner that rank 0 reads of.
     const auto statistics =
         gather_and_compare(context, *x, nearly_all(4 * kEach, 5 * kEach), {}, 4);
-    if (context.rank_me() == 0) EXPECT_EQ(statistics.shared_owners, 1U);
+    if (context.rank_me() == 0) {
+      EXPECT_EQ(statistics.shared_owners, 1U);
+    }
     context.barrier();
   });
   EXPECT_NE(said.find("share, "), std::string::npos) << said;
@@ -468,7 +470,9 @@ TEST(MethodChoice, WhatIsBroadcastIsExplainedByTheOwnersRequest) {
     std::vector<uint64_t> index(8000);
     for (size_t i = 0; i < index.size(); ++i) index[i] = 8 * 8000 + i;  // of rank 8
     const auto statistics = gather_and_compare(context, *x, index, {}, 2);
-    if (context.rank_me() == 0) EXPECT_EQ(statistics.broadcast_owners, 1U);
+    if (context.rank_me() == 0) {
+      EXPECT_EQ(statistics.broadcast_owners, 1U);
+    }
     context.barrier();
   });
   EXPECT_NE(said.find("broadcast, "), std::string::npos) << said;
