@@ -228,7 +228,7 @@ TEST_F(HttpTest, CampaignsAreEstimatedComparedAndDeleted) {
   EXPECT_TRUE(same.at("differences").empty());
   const Json columns = json(campaign + "/compare/columns?with=" + campaign + "&margin=0.05");
   EXPECT_EQ(columns.at("ratio"), Json(std::vector<int>(8, 1)));
-  EXPECT_EQ(columns.at("experiment").at("values"), Json::array({"micro.latency"}));
+  EXPECT_EQ(columns.at("experiment").at("values"), Json::array({"kernel.loop"}));
   EXPECT_TRUE(columns.at("differences").empty());
   for (const char* wrong :
        {"", "?with=poem", "?with=campaigns/c1&margin=2", "?with=campaigns/c1&margin=much",

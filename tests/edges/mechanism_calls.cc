@@ -2,6 +2,7 @@
 // nest.h, nest_template.h and wavefront.h.
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -330,27 +331,28 @@ void add_loops(std::vector<Call>& calls) {
                          read(t.place(0), i));
                      t.right(t.count(1) == 0 || sum >= Trial::first(0));
                    }});
-  calls.push_back({"nest_template.h", "NestTemplate", false, {place, count, option}, [](Trial& t) {
-                     const auto n = t.kind(1) == Kind::beyond || t.kind(1) == Kind::nonsense
-                                        ? int64_t{1} << 50
-                                        : static_cast<int64_t>(t.count(1));
-                     uint64_t sum = 0;
-                     NestTemplate nest(t.context);
-                     const size_t i = nest.add_loop(0, n, t.kind(2) == Kind::zero ? 0 : 1);
-                     const size_t a = nest.add_reference(access::Mode::read, t.place(0).where(),
-                                                         t.place(0).offset(), 8);
-                     nest.set_stride(t.kind(2) == Kind::nonsense ? 5 : a, i, 8);
-                     while (nest.next()) {
-                       for (int64_t s = 0; s < nest.count(i); ++s) {
-                         sum += *reinterpret_cast<const uint64_t*>(nest.address(a) +
-                                                                   s * nest.stride_bytes(a, i));
-                       }
-                     }
-                     uint64_t expected = 0;
-                     for (size_t k = 0; k < static_cast<size_t>(n); ++k)
-                       expected += t.value_at(0, k);
-                     t.right(sum == expected);
-                   }});
+  calls.push_back(
+      {"nest_template.h", "NestTemplate", false, {place, count, option}, [](Trial& t) {
+         const auto n = t.kind(1) == Kind::beyond || t.kind(1) == Kind::nonsense
+                            ? int64_t{1} << 50
+                            : static_cast<int64_t>(t.count(1));
+         uint64_t sum = 0;
+         NestTemplate nest(t.context);
+         const size_t i = nest.add_loop(0, n, t.kind(2) == Kind::zero ? 0 : 1);
+         const size_t a =
+             nest.add_reference(access::Mode::read, t.place(0).where(), t.place(0).offset(), 8);
+         nest.set_stride(t.kind(2) == Kind::nonsense ? 5 : a, i, 8);
+         while (nest.next()) {
+           for (int64_t s = 0; s < nest.count(i); ++s) {
+             uint64_t element = 0;  // which may be misaligned
+             std::memcpy(&element, nest.address(a) + s * nest.stride_bytes(a, i), sizeof element);
+             sum += element;
+           }
+         }
+         uint64_t expected = 0;
+         for (size_t k = 0; k < static_cast<size_t>(n); ++k) expected += t.value_at(0, k);
+         t.right(sum == expected);
+       }});
   calls.push_back({"wavefront.h", "Wavefront", true, {count, option}, [](Trial& t) {
                      auto made = Wavefront::create(t.context, t.kind(1) == Kind::zero ? 0 : 1,
                                                    {.stages = Trial::kRanks, .all_busy = false});
