@@ -307,7 +307,7 @@ TEST_F(WebServerTest, AnswersThatOneCallerDoesNotReadShutNoOneOut) {
   const UniqueFd deaf = connected();
   const std::string ask = "GET /huge?payer=a HTTP/1.1\r\nHost: head\r\n\r\n";
   ::send(deaf.get(), ask.data(), ask.size(), MSG_NOSIGNAL);
-  char first = 0;  // of the answer, which is not refused, as no other one is on its way
+  char first = 0;  // of the answer, which is not refused, as nothing else is being sent
   ASSERT_EQ(::recv(deaf.get(), &first, 1, MSG_PEEK), 1);
   int own = 0;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
