@@ -83,9 +83,10 @@ class CampaignsService final : public CampaignsTable {
     using Plan = TextReactor<v1::PlanChunk>;
     // NOLINTBEGIN(cppcoreguidelines-owning-memory): reactors own themselves
     const auto caller = admitted<v1::ExportPlanRequest>(*context, door_);
-    if (!caller) return new RejectReactor<v1::PlanChunk>(caller.problem());
+    if (!caller)
+      return new RejectReactor<grpc::ServerWriteReactor<v1::PlanChunk>>(caller.problem());
     auto place = streams_.admit(payer_of(*context, *caller));
-    if (!place) return new RejectReactor<v1::PlanChunk>(place.problem());
+    if (!place) return new RejectReactor<grpc::ServerWriteReactor<v1::PlanChunk>>(place.problem());
     return new Plan(
         streams_, std::move(*place), [this, asked = *request]() -> Answer<Plan::Content> {
           STRIPLINE_ASSIGN_OR_RETURN(auto text, export_plan(door_.core.coordinator, asked));
