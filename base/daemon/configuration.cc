@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/command_line.h"
 #include "base/toml_settings.h"
 
 namespace stripline {

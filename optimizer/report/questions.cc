@@ -223,13 +223,9 @@ double seconds_of(const plan::UpdateRequest& request, const plan::UpdateCosts& c
                   const plan::UpdatePlan& plan) {
   return force_update(request, &costs, plan.candidate).predicted_s;
 }
-
-// In seconds, by the costs of the team that is asked about.
-double seconds_of(const plan::SharedRequest& request, const plan::CompiledModel& model,
+double seconds_of(const plan::SharedRequest& request, const model::SharedUpdateModel& known,
                   const plan::SharedPlan& plan) {
-  const double seconds =
-      plan::choose_spread(request.spread, plan::SharedMechanism::costs_of_team(request, &model))
-          .predicted_s[static_cast<size_t>(plan.strategy)];
+  const double seconds = plan::SharedMechanism::seconds(request, known, plan.strategy, {});
   return std::isfinite(seconds) ? seconds : 0;
 }
 

@@ -38,7 +38,7 @@ TEST(ParamsFile, RefusesWhatOpenMpiWouldReadAsSomethingElse) {
 }
 
 TEST(OmpiInfo, ValuesAndSourcesAreRead) {
-  const auto parameters = parse_ompi_info(
+  auto parameters = parse_ompi_info(
       "package:Debian OpenMPI\n"
       "mca:btl:tcp:param:btl_tcp_links:value:1\n"
       "mca:btl:tcp:param:btl_tcp_links:source:default\n"
