@@ -49,8 +49,9 @@ void Race::compare(Arm holder, Arm challenger, bool same) {
 }
 
 void Race::tell_guard() {
-  guard_.expect(forecasts_.at(tuned_), forecasts_.at(other_));
+  // What was seen of the baseline says more than what is predicted.
   if (other_ == kBaseline) guard_.remember(Method::baseline, baseline_before_s_);
+  guard_.expect(forecasts_.at(tuned_), forecasts_.at(other_));
 }
 
 void Race::expect(std::span<const plan::Guard::Forecast> forecasts, double baseline_before_s) {
