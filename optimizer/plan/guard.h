@@ -121,6 +121,9 @@ class Guard {
   /// What an execution by a method took before anything was decided, which says more than a
   /// prediction; 0: none is known. If the method in use takes longer, it is checked at once.
   void remember(Method method, double seconds);
+  /// After restart(): the other method is not what is done without a model, so that the one in use
+  /// is not left for it before a check, whatever its predictions are worth.
+  void keep_until_checked() { distrusted_ = true; }
   /// By how much longer than the method in use the other one is taken to last while nothing is
   /// known of it, as a part of the former.
   void assume_excess(double ratio) { assumed_ = ratio; }
@@ -238,7 +241,7 @@ class Guard {
   bool urgent_ = false;      // a check is to be made at once
   bool degraded_ = false;    // the method in use, at the latest check
   bool surprised_ = false;   // the plan may have been losing, which was answered
-  bool distrusted_ = false;  // the plan is not in use, as its model is not of this network
+  bool distrusted_ = false;  // the plan was left as its model errs, or is not to be
   bool settling_ = true;     // the next execution says little of its method
   uint32_t left_ = 0;        // executions of the check that is in progress
   uint32_t checks_ = 0;      // since the last restart

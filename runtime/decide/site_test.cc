@@ -97,7 +97,7 @@ TEST(Site, TheModelOfItsNetworkKeepsItsGain) {
   for (const double tuned_s : {0.5, 0.65, 0.8}) {
     for (const int steps : {30, 200, 1000}) {
       const Runs runs = run(promise_of(tuned_s, 1), tuned_s, steps);
-      // But for the first executions, and for runs whose baseline they did not show as it is.
+      // The first executions cost some of it, and runs whose baseline was disturbed in them.
       const double left = (1 - tuned_s) * (steps == 30 ? 0.5 : 0.3);
       EXPECT_LT(runs.ratio(), tuned_s + left) << tuned_s << ", " << steps;
       EXPECT_LT(runs.share(), 0.01) << tuned_s << ", " << steps;
