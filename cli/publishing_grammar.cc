@@ -85,7 +85,7 @@ void define_publishing(CLI::App& app, CLI::App& model, Action& result) {
       "a\n"
       "row, the version is marked STALE. The server does so by itself for what is stable, by "
       "its\n"
-      "setting --sentinel-interval.\n\n"
+      "setting --sentinel-interval, and validates stable settings of other runtimes again.\n\n"
       "Exit codes: 0 also where it is stale, 2 no such version or campaign, 4 no server or no\n"
       "nodes, 6 no answer in time.\n");
   define_labels(model, result);

@@ -115,7 +115,7 @@ print_language() {
     found=$(python3 -B scripts/check_language.py list "$kind")
     count "words not to use: $kind" "$(grep -c . <<<"$found" || true)" "$most"
   done <<'END'
-way 200
+way 20
 so-many 10
 told 0
 anew 0

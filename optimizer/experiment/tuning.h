@@ -28,6 +28,8 @@ inline constexpr const char* kBytes = "bytes";  ///< of cells alone
 bool is_cell(const Point& point);
 /// The experiment of an operation's cells.
 std::string cell_experiment(std::string_view operation);
+/// The operation, if the experiment is cell_experiment() of one; empty: it is another one.
+std::string_view operation_of_cells(std::string_view experiment);
 
 /// "tune:openmpi": what a node offers that a target can be tuned on, and a campaign asks for.
 std::string tuning_fabric(std::string_view target);

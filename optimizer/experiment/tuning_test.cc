@@ -21,6 +21,9 @@ TEST(Tuning, CellsAreOfOperationsOfATarget) {
   EXPECT_EQ(cell_experiment("bcast"), "target.bcast");
   EXPECT_TRUE(is_cell({cell_experiment("bcast"), "binomial", {}}));
   EXPECT_FALSE(is_cell({kTuneExperiment, "settings", {}}));
+  EXPECT_EQ(operation_of_cells("target.bcast"), "bcast");
+  EXPECT_EQ(operation_of_cells(kTuneExperiment), "");
+  EXPECT_EQ(operation_of_cells("channel.latency"), "");
   EXPECT_FALSE(is_cell({"channel.latency", "put", {}}));
 }
 

@@ -233,14 +233,15 @@ void declare_times(CLI::App& app, Arguments& arguments) {
             "SIZE")
       ->transform(size_from(kLeastKeptBytes));
   add_value(app, "--sentinel-interval", arguments.sentinel_interval_s,
-            "From one measurement of sentinels of each stable version to the next, while no "
-            "run is active; 0: never",
+            "From one measurement of sentinels of each stable version, or validation of its "
+            "settings of another runtime, to the next, while no run is active; 0: never",
             "TIME")
       ->transform(time_within({.least_s = 0, .most_s = 1e9}))
       ->default_str("1d");
   add_value(app, "--stale-policy", arguments.stale_policy,
-            "What is done with a stable version whose sentinels are off twice in a row: keep it, "
-            "rollback to the one before, or replace it also by a campaign like its own",
+            "What is done with a stable version whose sentinels are off, or whose settings do not "
+            "hold, twice in a row: keep it, rollback to the one before, or replace it also by a "
+            "campaign like its own",
             "POLICY")
       ->check(one_of({"keep", "rollback", "replace"}))
       ->capture_default_str();

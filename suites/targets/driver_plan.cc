@@ -9,11 +9,10 @@
 #include "base/json.h"
 #include "base/number_text.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/tuning.h"
 
 namespace stripline::suites::tune {
 namespace {
-
-constexpr std::string_view kExperimentPrefix = "target.";
 
 using Key = std::tuple<std::string, int64_t, int64_t, std::string, int64_t>;
 
@@ -23,11 +22,12 @@ Key key_of(const DriverCell& cell) {
 }
 
 std::optional<Key> key_of(const experiment::Point& point) {
-  if (!point.experiment.starts_with(kExperimentPrefix)) return std::nullopt;
+  const std::string_view operation = experiment::operation_of_cells(point.experiment);
+  if (operation.empty()) return std::nullopt;
   const auto number = [&](const char* name) {
     return static_cast<int64_t>(experiment::number_param(point, name).value_or(-1));
   };
-  return Key{point.experiment.substr(kExperimentPrefix.size()), number("ranks"), number("bytes"),
+  return Key{std::string(operation), number("ranks"), number("bytes"),
              experiment::text_param(point, "type").value_or(""), number("in_place")};
 }
 

@@ -47,10 +47,10 @@ prints 'check_includes.awk 0 at most 0: met' exceptions
 echo '  exception["server -> cli"]' >>scripts/check_includes.awk
 prints 'check_includes.awk 1 at most 0: NOT MET' exceptions
 fails exceptions
-prints 'words not to use: way 0 at most 200: met' language
+prints 'words not to use: way 0 at most 20: met' language
 echo 'He was told so on the way.' >words.md
 git add words.md
-prints 'words not to use: way 1 at most 200: met' language
+prints 'words not to use: way 1 at most 20: met' language
 prints 'words not to use: told 1 at most 0: NOT MET' language
 fails language
 git rm -q -f words.md
