@@ -86,7 +86,7 @@ SharedPlan baseline_of_shared(const SharedRequest& request,
 
 const model::SharedUpdateModel* SharedMechanism::costs_of(const CompiledModel& model) {
   const auto& section = model.tuned().shared_update;
-  return or_none(section ? &*section : nullptr);
+  return section ? &*section : nullptr;
 }
 
 double SharedMechanism::seconds(const SharedRequest& request, const Costs& known,

@@ -223,6 +223,8 @@ double seconds_of(const plan::UpdateRequest& request, const plan::UpdateCosts& c
                   const plan::UpdatePlan& plan) {
   return force_update(request, &costs, plan.candidate).predicted_s;
 }
+
+// By the costs of the team that is asked about.
 double seconds_of(const plan::SharedRequest& request, const model::SharedUpdateModel& known,
                   const plan::SharedPlan& plan) {
   const double seconds = plan::SharedMechanism::seconds(request, known, plan.strategy, {});
@@ -251,7 +253,10 @@ Result<Json> judge(const DecidingModel& a, const DecidingModel& b,
     const typename M::Plan of_b = M::plan(request, costs_of<M>(b), ignored);
     for (const DecidingModel& judge : judges) {
       const typename M::Costs* const costs = costs_of<M>(judge);
-      times.push_back({seconds_of(request, *costs, of_a), seconds_of(request, *costs, of_b)});
+      const auto seconds = [&](const typename M::Plan& plan) {
+        return costs != nullptr ? seconds_of(request, *costs, plan) : 0;
+      };
+      times.push_back({seconds(of_a), seconds(of_b)});
     }
   }
   return times;
