@@ -172,10 +172,9 @@ Status uninstall_settings(const TargetOptions& options, const std::string& targe
   // It may have been removed by hand, as may what was installed in it.
   std::error_code ignored;
   for (bool again = std::filesystem::exists(folder, ignored); again;) {
-    STRIPLINE_ASSIGN_OR_RETURN(
-        const auto output,
-        output_of({options.program, "export", "uninstall", folder}, kInstallLimitS));
-    again = output.starts_with(kPutBack);
+    const auto output = output_of({options.program, "export", "uninstall", folder}, kInstallLimitS);
+    if (!output.ok()) return output.error();
+    again = output->starts_with(kPutBack);
   }
   return {};
 }

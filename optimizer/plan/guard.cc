@@ -33,10 +33,8 @@ constexpr uint64_t kFirstDistance = 8;
 constexpr uint64_t kUndecidedDistance = 16;
 constexpr uint64_t kLeastDistance = 64;
 constexpr uint64_t kMostDistance = uint64_t{1} << 40;
-// A prediction is missed by more than rounding, and a model by which the method in use would take
-// so much longer than it does is not of this network.
+// A prediction is missed by more than rounding.
 constexpr double kMissed = 1.02;
-constexpr double kForeign = 1.25;
 // More than executions scatter by chance: something has changed.
 constexpr double kDegraded = 1.5;
 

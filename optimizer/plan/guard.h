@@ -78,6 +78,9 @@ class Guard {
   /// The interval of a prediction holds what is known of the network. What a model does not know of
   /// (a body that is slower on a copy, another job on the node) is taken to be within this factor.
   static constexpr double kBeyondDoubt = 1.5;
+  /// A model that errs by more than this factor about a method that was timed is not of this
+  /// network: ratios that it predicts are worth nothing.
+  static constexpr double kForeign = 1.25;
   /// What takes this many times as long in a check is not carried out twice to be sure of it, and
   /// the second of two executions that takes as many times as long as the first was disturbed.
   static constexpr double kHopeless = 4;
