@@ -266,7 +266,9 @@ SpreadRequest typical_counts() {
 
 TEST(PlanShared, ReplicatesWhatIsHotOfUpdatesInNoOrder) {
   const SharedCosts costs = typical_costs();
-  const SharedPlan plan = plan_by(typical_counts(), costs);
+  SpreadRequest large = typical_counts();
+  large.cells = 131072;  // so that a replica of all is dear
+  const SharedPlan plan = plan_by(large, costs);
   EXPECT_EQ(plan.strategy, SharedStrategy::hybrid);
   EXPECT_EQ(plan.reason, Reason::tuned);
   EXPECT_DOUBLE_EQ(plan.predicted_s,

@@ -588,15 +588,27 @@ size_t rivals_of_update(const UpdateRequest& request, const UpdateCosts* costs,
   std::ranges::sort(fastest, {}, &Fastest::seconds);
   const double least_s =
       std::min(fastest[0].seconds, evaluator.seconds(baseline_candidate(request)));
-  size_t count = 0;
-  for (const Fastest& one : fastest) {
-    if (count == rivals.size() || !(one.seconds < std::numeric_limits<double>::infinity())) break;
-    const auto known_kind = std::ranges::any_of(rivals.first(count), [&](const auto& taken) {
-      return taken.method == one.candidate.method && taken.merges == one.candidate.merges &&
-             taken.sums == one.candidate.sums;
+  const auto is_other_size = [&](size_t i) {
+    const UpdateCandidate& one = fastest[i].candidate;
+    return std::ranges::any_of(std::span(fastest).first(i), [&one](const Fastest& faster) {
+      return faster.candidate.method == one.method && faster.candidate.merges == one.merges &&
+             faster.candidate.sums == one.sums;
     });
-    if (one.seconds > (known_kind ? kSizeFactor : kRivalFactor) * least_s) continue;
-    rivals[count++] = one.candidate;
+  };
+  // Other sizes get the places that other methods leave.
+  std::array<bool, fastest.size()> taken{};
+  size_t count = 0;
+  for (const bool sizes : {false, true}) {
+    for (size_t i = 0; i < fastest.size() && count < rivals.size(); ++i) {
+      if (is_other_size(i) != sizes) continue;
+      if (!(fastest[i].seconds <= (sizes ? kSizeFactor : kRivalFactor) * least_s)) break;
+      taken[i] = true;
+      ++count;
+    }
+  }
+  size_t next = 0;
+  for (size_t i = 0; i < fastest.size(); ++i) {
+    if (taken[i]) rivals[next++] = fastest[i].candidate;
   }
   return count;
 }

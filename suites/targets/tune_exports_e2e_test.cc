@@ -223,9 +223,17 @@ TEST_F(Tune, AnExportIsInstalledAndTakenAway) {
 
 TEST_F(Tune, WhereEveryFileThatIsReadIsOursItIsLeftOut) {
   ASSERT_NO_FATAL_FAILURE(make_export());
-  ASSERT_EQ(run({"export", "install", params().string()}).exit_code, kExitOk);
-  ASSERT_EQ(run({"export", "install", params().string(), "--to", site().string()}).exit_code,
-            kExitOk);
+  const std::vector<std::string> install = {"export", "install", params().string()};
+  const std::vector<std::string> of_site = {"export", "install", params().string(), "--to",
+                                            site().string()};
+  const Finished first = run(of_site);
+  ASSERT_EQ(first.exit_code, kExitOk) << first.err;
+  const Finished second = run(install);
+  ASSERT_EQ(second.exit_code, kExitOk) << second.err;
+  // The user's file beats the site's.
+  const Finished beaten = run(of_site);
+  EXPECT_EQ(beaten.exit_code, kExitBadInput);
+  EXPECT_NE(beaten.err.find("which beats"), std::string::npos) << beaten.err;
   const Finished verified = verify(installed());
   EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
   EXPECT_NE(verified.out.find("Read by the target"), std::string::npos) << verified.out;
