@@ -14,8 +14,6 @@ namespace {
 
 using targets::Cell;
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
-
 // Runs after which sizes are added between those whose fastest alternatives differ.
 constexpr size_t kFirstRefinement = 2;
 constexpr size_t kRefinements = 2;
