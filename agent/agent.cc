@@ -22,6 +22,7 @@
 #include "agent/order_check.h"
 #include "agent/run_load.h"
 #include "agent/run_reports.h"
+#include "agent/target_watch.h"
 #include "agent/worker_process.h"
 #include "base/clock.h"
 #include "base/exit_codes.h"
@@ -66,7 +67,9 @@ class Agent::Impl {
         credentials_(options_.identity_file),
         link_(options_.servers, credentials_),
         reports_(options_.models_folder),
-        model_orders_(options_.models_folder, options_.targets, description_, [this] { wake(); }) {
+        model_orders_(options_.models_folder, options_.targets, description_, [this] { wake(); }),
+        target_watch_(options_.targets, description_.fingerprint, options_.target_pause_s,
+                      steady_seconds(), [this] { wake(); }) {
     reports_.listen();
   }
 
@@ -80,6 +83,7 @@ class Agent::Impl {
         carry_out();
       }
       follow_model_orders();
+      watch_targets(now);
       pass_on_reports(now);
       leave_when_due(now);
       end_when_stopped(now);
@@ -144,10 +148,12 @@ class Agent::Impl {
   }
 
   Hello hello() const {
+    std::map<std::string, std::string> facts = description_.fingerprint;
+    for (const auto& [name, value] : target_watch_.changed()) facts[name] = value;
     return {options_.node,
             instance_id_,
             options_.version,
-            description_.fingerprint,
+            std::move(facts),
             description_.fabrics,
             description_.experiments_json,
             runner_ ? runner_->id() : AssignmentId{},
@@ -156,7 +162,7 @@ class Agent::Impl {
             options_.cluster,
             models(),
             description_.max_ranks,
-            model_orders_.installing()};
+            is_occupied()};
   }
 
   std::optional<std::map<std::string, std::string>> models() const {
@@ -165,12 +171,15 @@ class Agent::Impl {
   }
 
   Heartbeat heartbeat() {
-    const bool installing = model_orders_.installing();
-    if (measuring()) return {runner_->id(), stay_.leaving(), std::nullopt, installing};
+    const bool occupied = is_occupied();
+    if (measuring()) return {runner_->id(), stay_.leaving(), std::nullopt, occupied};
     // Servers may want to hear of agents more often than is worth a look.
     if (steady_seconds() >= next_look_s_) look_at_host();
-    return {{}, stay_.leaving(), host_load_, installing};
+    return {{}, stay_.leaving(), host_load_, occupied};
   }
+
+  // What would disturb a measurement: no run is wanted meanwhile.
+  bool is_occupied() const { return model_orders_.installing() || target_watch_.looking(); }
 
   void look_at_host() {
     host_load_ = read_host_load();
@@ -268,14 +277,32 @@ class Agent::Impl {
   // None is begun while it measures: the server offers nothing to an agent that it has given a run,
   // but an order may have come meanwhile.
   void follow_model_orders() {
-    const bool was_installing = model_orders_.installing();
+    const bool was_occupied = is_occupied();
     for (ModelAck& answer : model_orders_.follow(!measuring())) {
       if (answer.applied) reports_.listen();
       // Without a session the model is offered again.
       if (session_.live()) link_.send(std::move(answer));
     }
-    // At once, as the server may be about to give out a run, or waits to do so.
-    if (model_orders_.installing() != was_installing && session_.live()) link_.send(heartbeat());
+    say_occupation(was_occupied);
+  }
+
+  // At once, as the server may be about to give out a run, or waits to do so.
+  void say_occupation(bool was_occupied) {
+    if (is_occupied() != was_occupied && session_.live()) link_.send(heartbeat());
+  }
+
+  bool may_look_at_targets() const {
+    return session_.live() && !measuring() && !model_orders_.installing() && !stopping();
+  }
+
+  // Facts of a node come with Hello. A run that has begun meanwhile goes first.
+  void watch_targets(double now) {
+    const bool was_occupied = is_occupied();
+    if (target_watch_.follow(now, may_look_at_targets())) has_other_facts_ = true;
+    say_occupation(was_occupied);
+    if (!has_other_facts_ || measuring()) return;
+    has_other_facts_ = false;
+    follow(session_.renew(now));
   }
 
   // Reports would disturb a measurement. One at a time, once the one before has been sent: any user
@@ -357,7 +384,7 @@ class Agent::Impl {
 
   void perform(const StartWorker& start) {
     std::vector<std::string> command = {options_.worker};
-    if (runner_->tunes()) command = {options_.targets.program, "work"};
+    if (runner_->tunes()) command = tuning_worker(options_.targets);
     Result<WorkerProcess> process = WorkerProcess::start(std::move(command), start.environment);
     if (!process.ok()) {
       runner_->on_start_failed(steady_seconds(), start.rank, process.error());
@@ -388,7 +415,7 @@ class Agent::Impl {
     // The server decides by the host's load whether the next run begins at once: it comes first.
     if (update != nullptr && update->state == AssignmentUpdate::State::finished) {
       look_at_host();
-      link_.send(Heartbeat{runner_->id(), stay_.leaving(), host_load_, model_orders_.installing()});
+      link_.send(Heartbeat{runner_->id(), stay_.leaving(), host_load_, is_occupied()});
     }
     link_.send(tell.message);
   }
@@ -472,6 +499,7 @@ class Agent::Impl {
     };
     if (runner_) include(runner_->next_event_s());
     include(farewell_until_s_);
+    if (may_look_at_targets()) include(target_watch_.next_event_s());
     if (!stopping()) include(stay_.next_event_s());
     if (reports_.any() && session_.live() && !measuring() && link_.is_drained()) {
       include(next_report_s_);
@@ -545,6 +573,8 @@ class Agent::Impl {
   std::optional<double> farewell_until_s_;
   std::optional<int> exit_code_;
   ModelOrders model_orders_;  // ends before what it reads
+  TargetWatch target_watch_;
+  bool has_other_facts_ = false;  // than the server has
 };
 
 Agent::Agent(AgentOptions options, Description description)

@@ -25,6 +25,7 @@ struct AgentOptions {
   std::string worker;                ///< path of stripline-worker
   std::string models_folder = {};    ///< for what the server pushes; empty: it pushes nothing
   TargetOptions targets = {};        ///< other runtimes
+  double target_pause_s = 600;       ///< from one look at their versions to the next
   std::string version;
   SessionLimits session;
   StayLimits stay;     ///< times of steady_seconds()

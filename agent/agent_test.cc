@@ -219,8 +219,10 @@ v1::ServerMessage cancel(uint64_t fence = 1) {
 class RunningAgent {
  public:
   explicit RunningAgent(const std::string& server, const StayLimits& stay = {},
-                        const std::string& models_folder = "", const TargetOptions& targets = {})
-      : agent_(make_options(server, stay, models_folder, targets), describe(targets)),
+                        const std::string& models_folder = "", const TargetOptions& targets = {},
+                        double target_pause_s = 600)
+      : agent_(make_options(server, stay, models_folder, targets, target_pause_s),
+               describe(targets)),
         thread_([this] { exit_code_ = agent_.run(); }) {}
   ~RunningAgent() {
     if (thread_.joinable()) stop();
@@ -238,8 +240,10 @@ class RunningAgent {
 
  private:
   static AgentOptions make_options(const std::string& server, const StayLimits& stay,
-                                   const std::string& models_folder, const TargetOptions& targets) {
+                                   const std::string& models_folder, const TargetOptions& targets,
+                                   double target_pause_s) {
     AgentOptions options;
+    options.target_pause_s = target_pause_s;
     options.stay = stay;
     options.models_folder = models_folder;
     options.targets = targets;
@@ -434,6 +438,30 @@ TEST(Agent, LeavingItBringsWhatItMeasuresToItsEnd) {
   server.send(ack);
   EXPECT_EQ(server.wait_for_end().state(), v1::AssignmentUpdate::FINISHED);
   EXPECT_EQ(agent.join(), kExitOk);
+}
+
+TEST(Agent, LooksAgainAtOtherRuntimesAndSaysWhatTheyAreNow) {
+  FakeServer server;
+  TempFolder folder;
+  TargetOptions targets;
+  targets.program = (folder / "tune").string();
+  targets.tuned = {"openmpi"};
+  std::ofstream(targets.program)
+      << "#!/bin/sh\necho '{\"target\":\"openmpi\",\"installed\":\"4.1.6\",\"tuned\":true}'\n";
+  std::filesystem::permissions(targets.program, std::filesystem::perms::owner_all);
+  RunningAgent agent(server.address(), {}, "", targets, 0.2);
+  const auto first = server.wait_for_hello();
+  EXPECT_FALSE(first.fingerprint().contains("target.openmpi.version"));
+  // No run is wanted while it looks.
+  EXPECT_TRUE(server.wait_for([](const auto& message) { return message.heartbeat().installing(); })
+                  .has_heartbeat());
+  const auto again = server.wait_for([](const v1::AgentMessage& message) {
+    return message.hello().fingerprint().contains("target.openmpi.version");
+  });
+  ASSERT_TRUE(again.has_hello());
+  EXPECT_EQ(again.hello().instance_id(), first.instance_id());
+  EXPECT_EQ(again.hello().fingerprint().at("target.openmpi.version"), "4.1.6");
+  EXPECT_EQ(agent.stop(), kExitOk);
 }
 
 TEST(Agent, OfAJobItSaysHowLongItStaysAndEndsWithoutWork) {

@@ -130,7 +130,7 @@ class RunnerTest : public ::testing::Test {
     return found;
   }
 
-  std::vector<std::string> told(uint32_t rank) const {
+  std::vector<std::string> sent_to(uint32_t rank) const {
     std::vector<std::string> types;
     for (const TellWorker& tell : of_kind<TellWorker>()) {
       if (tell.rank == rank) types.push_back(tell.message["type"].get<std::string>());
@@ -153,7 +153,7 @@ double look_until(AssignmentRunner& runner, double from_s, double to_s, bool sto
   return now_s;
 }
 
-TEST_F(RunnerTest, APointThatDoesNotEndIsToldOfThenGivenUpAndNamed) {
+TEST_F(RunnerTest, APointThatDoesNotEndIsReportedThenGivenUpAndNamed) {
   bring_to_work({0});
   const double end_s = look_until(*runner_, 1, 60);
   EXPECT_GE(end_s, 30);
@@ -235,7 +235,7 @@ TEST_F(RunnerTest, RelaysJoinsAndStartsWorkWhenTheGroupIsReady) {
   EXPECT_EQ(of_kind<GroupJoin>()[0].assignment.fence, 3U);
   runner_->on_group_ready(0.2, {"0a0b", "0c"});
   take();
-  EXPECT_EQ(told(0), (std::vector<std::string>{"ready", "work"}));
+  EXPECT_EQ(sent_to(0), (std::vector<std::string>{"ready", "work"}));
   EXPECT_EQ(of_kind<TellWorker>()[0].message["addresses"][1], "0c");
   EXPECT_EQ(of_kind<TellWorker>()[1].message["assignment"]["fabric"], "tcp");
   runner_->on_group_ready(0.3, {"0a0b", "0c"});  // repeated after a reconnect
@@ -352,7 +352,7 @@ TEST_F(RunnerTest, DeathNamesRankNodeAndSignalAndEndsTheOthers) {
   bring_to_work({0, 1});
   runner_->on_worker_exit(2, 1, killed(SIGKILL));
   take();
-  EXPECT_EQ(told(0), std::vector<std::string>{"abort"});
+  EXPECT_EQ(sent_to(0), std::vector<std::string>{"abort"});
   ASSERT_TRUE(runner_->next_event_s());
   EXPECT_LE(*runner_->next_event_s(), 2.5);
   runner_->on_time(*runner_->next_event_s());
@@ -409,7 +409,7 @@ TEST_F(RunnerTest, CancelIsObeyedWithinItsGrace) {
   bring_to_work({0, 1});
   runner_->on_cancel(2, "by a user");
   take();
-  EXPECT_EQ(told(0), std::vector<std::string>{"cancel"});
+  EXPECT_EQ(sent_to(0), std::vector<std::string>{"cancel"});
   runner_->on_worker_message(2.1, 0, {{"type", "left"}});
   runner_->on_worker_exit(2.1, 0, kClean);
   ASSERT_TRUE(runner_->next_event_s());
@@ -426,7 +426,7 @@ TEST_F(RunnerTest, CancelWhileJoiningAborts) {
   make({0});
   runner_->on_cancel(1, "a member failed");
   take();
-  EXPECT_EQ(told(0), std::vector<std::string>{"abort"});
+  EXPECT_EQ(sent_to(0), std::vector<std::string>{"abort"});
   runner_->on_worker_exit(1.1, 0, {.exit_code = 7});
   EXPECT_EQ(runner_->outcome().state, State::cancelled);
 }
@@ -546,15 +546,15 @@ TEST_F(RunnerTest, ARealTimeWorkerWaitsUntilItsSamplesAreSent) {
   bring_to_work({0, 1});
   samples(2, {series(8)});
   take();
-  EXPECT_TRUE(told(0).empty());
+  EXPECT_TRUE(sent_to(0).empty());
   runner_->flush();
   take();
   EXPECT_EQ(of_kind<SampleBatch>().size(), 1U);
-  EXPECT_EQ(told(0), std::vector<std::string>{"taken"});
+  EXPECT_EQ(sent_to(0), std::vector<std::string>{"taken"});
   EXPECT_TRUE(std::holds_alternative<TellWorker>(actions_.back()));
   runner_->flush();
   take();
-  EXPECT_TRUE(told(0).empty());
+  EXPECT_TRUE(sent_to(0).empty());
 }
 
 // The network is known to ranks that have opened it, and to none before.

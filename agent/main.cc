@@ -1,6 +1,5 @@
 // stripline-agent: the node daemon.
 
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -28,6 +27,7 @@
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/host_and_port.h"
+#include "base/number_text.h"
 #include "base/pki/secret_file.h"
 #include "base/pki/token.h"
 #include "base/pushed_models.h"
@@ -164,80 +164,89 @@ class Invocation {
     worker = (programs / "stripline-worker").string();
     targets.program = (programs / "stripline-tune").string();
     app_.footer(kFooter);
-    app_.add_option("--server", server,
-                    "Address of the server; with commas, of those that take over from it, too")
-        ->type_name("HOST:PORT")
+    stripline::add_value(app_, "--server", server,
+                         "Address of the server; with commas, of those that take over from it, too",
+                         "HOST:PORT")
         ->capture_default_str();
-    app_.add_option("--node", node,
-                    "Name of this node: lower-case letters, digits, '.', '_', '-'; default: the "
-                    "host's name")
-        ->type_name("NAME")
+    stripline::add_value(
+        app_, "--node", node,
+        "Name of this node: lower-case letters, digits, '.', '_', '-'; default: the "
+        "host's name",
+        "NAME")
         ->check(is_name)
         ->capture_default_str();
-    app_.add_option("--cluster", cluster,
-                    "The cluster that this node belongs to; nodes of two never make a group "
-                    "(default: default)")
-        ->type_name("NAME")
+    stripline::add_value(app_, "--cluster", cluster,
+                         "The cluster that this node belongs to; nodes of two never make a group "
+                         "(default: default)",
+                         "NAME")
         ->check(is_name);
-    app_.add_option("--worker", worker, "The program that runs measurements")
-        ->type_name("PATH")
+    stripline::add_value(app_, "--worker", worker, "The program that runs measurements", "PATH")
         ->default_str("stripline-worker in the folder of this program");
-    app_.add_option("--profile", profiles,
-                    "File of an emulated network to offer besides those that are built in "
-                    "(docs/emulated-fabric.md); may be given again")
-        ->type_name("FILE")
+    stripline::add_value(app_, "--profile", profiles,
+                         "File of an emulated network to offer besides those that are built in "
+                         "(docs/emulated-fabric.md); may be given again",
+                         "FILE")
         ->check(CLI::ExistingFile)
         ->allow_extra_args(false);
-    app_.add_option("--identity", identity,
-                    std::string("File with this node's key and certificate; none: show no "
-                                "certificate (default: ") +
-                        kIdentityOfNode + ")")
-        ->type_name("FILE");
-    app_.add_option("--enroll", enrolment,
-                    "Become known to the server first, with the token in this file (mode 0600) or, "
-                    "for -, on standard input; without effect when this was done before")
-        ->type_name("FILE");
-    app_.add_option("--models-dir", models_dir,
-                    "Folder for the models that the server pushes to this node, in which "
-                    "'stripline run' looks for them; none: take none (default: "
-                    "/var/lib/stripline-models, or the user's ~/.local/state/stripline/models)")
-        ->type_name("DIR");
-    app_.add_option("--tune", targets.tuned,
-                    "Another runtime that campaigns may tune on this node, e.g. openmpi; may be "
-                    "given again (docs/tuning-other-runtimes.md)")
-        ->type_name("TARGET")
+    stripline::add_value(app_, "--identity", identity,
+                         std::string("File with this node's key and certificate; none: show no "
+                                     "certificate (default: ") +
+                             kIdentityOfNode + ")",
+                         "FILE");
+    stripline::add_value(
+        app_, "--enroll", enrolment,
+        "Become known to the server first, with the token in this file (mode 0600) or, "
+        "for -, on standard input; without effect when this was done before",
+        "FILE");
+    stripline::add_value(
+        app_, "--models-dir", models_dir,
+        "Folder for the models that the server pushes to this node, in which "
+        "'stripline run' looks for them; none: take none (default: "
+        "/var/lib/stripline-models, or the user's ~/.local/state/stripline/models)",
+        "DIR");
+    stripline::add_value(
+        app_, "--tune", targets.tuned,
+        "Another runtime that campaigns may tune on this node, e.g. openmpi; may be "
+        "given again (docs/tuning-other-runtimes.md)",
+        "TARGET")
         ->allow_extra_args(false);
-    app_.add_option(
-            "--install", installs,
-            "Install settings of another runtime that the server pushes in this folder; may "
-            "be given again")
-        ->type_name("TARGET=FOLDER")
+    stripline::add_value(
+        app_, "--largest-job", targets.largest_job,
+        "Ranks of the largest job here: memory that settings of other runtimes take is "
+        "estimated for as many (default: as many as are tuned)",
+        "N")
+        ->transform(stripline::whole_number(2, 1 << 24));
+    stripline::add_value(
+        app_, "--install", installs,
+        "Install settings of another runtime that the server pushes in this folder; may "
+        "be given again",
+        "TARGET=FOLDER")
         ->allow_extra_args(false);
-    app_.add_option("--log-format", log_format, "Format of the log on stderr")
-        ->type_name("FORMAT")
+    app_.add_flag("--install-commutative", targets.commutative_only,
+                  "Install also settings that hold for programs whose operations commute alone");
+    stripline::add_value(app_, "--log-format", log_format, "Format of the log on stderr", "FORMAT")
         ->check(stripline::one_of(stripline::log_formats()))
         ->capture_default_str();
-    app_.add_option("--log-level", log_level, "The least that is logged")
-        ->type_name("LEVEL")
+    stripline::add_value(app_, "--log-level", log_level, "The least that is logged", "LEVEL")
         ->check(stripline::one_of(stripline::log_levels()))
         ->capture_default_str();
-    app_.add_option("--relay", relay,
-                    "Do nothing but listen there, and pass connections of other agents on to the "
-                    "server")
-        ->type_name("HOST:PORT");
-    app_.add_option("--drain-time", drain_s,
-                    "SIGTERM lets what is being measured go on for this time")
-        ->type_name("TIME")
+    stripline::add_value(
+        app_, "--relay", relay,
+        "Do nothing but listen there, and pass connections of other agents on to the "
+        "server",
+        "HOST:PORT");
+    stripline::add_value(app_, "--drain-time", drain_s,
+                         "SIGTERM lets what is being measured go on for this time", "TIME")
         ->transform(stripline::time_within({.least_s = 0, .most_s = 86400}))
         ->capture_default_str();
     app_.add_flag("--job", job, "End when there is no work, and before the job's end");
-    app_.add_option("--job-idle", job_idle_s, "Time without work after which it ends")
-        ->type_name("TIME")
+    stripline::add_value(app_, "--job-idle", job_idle_s, "Time without work after which it ends",
+                         "TIME")
         ->transform(stripline::time_within({.least_s = 0.1, .most_s = 86400}))
         ->capture_default_str();
-    app_.add_option("--job-end", job_end_unix_s,
-                    "When the job ends, in seconds since 1970 (default: SLURM_JOB_END_TIME)")
-        ->type_name("SECONDS")
+    stripline::add_value(app_, "--job-end", job_end_unix_s,
+                         "When the job ends, in seconds since 1970 (default: SLURM_JOB_END_TIME)",
+                         "SECONDS")
         ->transform(stripline::whole_number(1, uint64_t{1} << 40));
     configuration_.emplace(app_, stripline::ConfigurationNames{
                                      "STRIPLINE_AGENT_", {}, {{"server", "STRIPLINE_SERVER"}}});
@@ -306,9 +315,7 @@ class Invocation {
     const char* text = std::getenv(kVariable);  // NOLINT(concurrency-mt-unsafe): before threads
     if (job_end_unix_s != 0 || text == nullptr || *text == '\0') return job_end_unix_s;
     const std::string value = text;
-    uint64_t end_s = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), end_s);
-    if (error == std::errc() && end == value.data() + value.size()) return end_s;
+    if (const auto end_s = stripline::number_from_text<uint64_t>(value)) return *end_s;
     return stripline::Error(stripline::ErrorCode::invalid_argument,
                             std::string(kVariable) + " is not a number of seconds: '" + value +
                                 "'; say when the job ends with --job-end");

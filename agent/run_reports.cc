@@ -11,7 +11,7 @@ namespace stripline::agent {
 namespace {
 
 // While there is no server, or the node measures.
-constexpr size_t kMostWaiting = 16;
+constexpr size_t kMaxWaiting = 16;
 
 }  // namespace
 
@@ -26,13 +26,11 @@ void RunReports::listen() {
   }
 }
 
-int RunReports::fd() const {
-  return socket_ && waiting_.size() < kMostWaiting ? socket_->fd() : -1;
-}
+int RunReports::fd() const { return socket_ && waiting_.size() < kMaxWaiting ? socket_->fd() : -1; }
 
 void RunReports::read() {
-  while (waiting_.size() < kMostWaiting) {
-    auto report = socket_->take(model::kMostFeedbackBytes);
+  while (waiting_.size() < kMaxWaiting) {
+    auto report = socket_->take(model::kMaxFeedbackBytes);
     if (!report) return;
     waiting_.push_back(*std::move(report));
   }

@@ -125,6 +125,17 @@ SessionStep Session::lose(double now_s, const std::string& why, bool answered,
   return step;
 }
 
+SessionStep Session::renew(double now_s) {
+  SessionStep step;
+  if (state_ != State::live) return step;
+  state_ = State::offline;
+  next_s_ = now_s;
+  step.close_link = true;
+  step.log =
+      "facts of this node have changed: beginning another session with the server at " + server_;
+  return step;
+}
+
 std::optional<double> Session::next_event_s() const {
   if (state_ == State::refused) return std::nullopt;
   return next_s_;

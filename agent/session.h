@@ -64,6 +64,9 @@ class Session {
   /// The link has ended. `reason` is the server's machine-readable one, or empty.
   SessionStep on_closed(double now_s, const Error& error, const std::string& reason);
 
+  /// What Hello says has changed: this session is given up, and the next one begun at once.
+  SessionStep renew(double now_s);
+
   /// When on_time() has something to do; nullopt: never (refused).
   std::optional<double> next_event_s() const;
 

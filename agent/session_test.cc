@@ -22,6 +22,17 @@ TEST(Session, ConnectsGreetsAndBeats) {
   EXPECT_DOUBLE_EQ(*session.next_event_s(), 10.1);
 }
 
+TEST(Session, IsBegunAgainAtOnceWhereHelloHasNews) {
+  Session session = make_session();
+  EXPECT_FALSE(session.renew(0).close_link) << "the next one has them anyway";
+  session.on_time(0);
+  session.on_hello_ack(0.1, 1, 5);
+  EXPECT_TRUE(session.renew(7).close_link);
+  EXPECT_FALSE(session.live());
+  EXPECT_DOUBLE_EQ(*session.next_event_s(), 7);
+  EXPECT_TRUE(session.on_time(7).open_link);
+}
+
 TEST(Session, BacksOffWithinBoundsAndLogsOnce) {
   Session session = make_session();
   double now = 0;

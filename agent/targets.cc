@@ -1,6 +1,7 @@
 #include "agent/targets.h"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -35,7 +36,22 @@ Result<std::map<std::string, Json>> targets_here(const std::string& program) {
   return targets;
 }
 
-// Adds the facts of a target that is installed. Returns what is known of it.
+bool is_installed(const Json& target) {
+  const auto installed = target.find("installed");
+  return installed != target.end() && installed->is_string();
+}
+
+// Adds the facts of `target`, which is installed.
+void add_facts(const std::string& name, const Json& target,
+               std::map<std::string, std::string>& facts) {
+  facts[experiment::version_fact(name)] = target["installed"].get<std::string>();
+  if (const auto hash = target.find("configuration"); hash != target.end() && hash->is_string()) {
+    facts[experiment::configuration_fact(name)] =
+        hash->get<std::string>().substr(0, kConfigurationDigits);
+  }
+}
+
+// What is known of a target that is installed, whose facts are added to `description`.
 Result<const Json*> offered(const std::map<std::string, Json>& targets, const std::string& name,
                             Description& description) {
   const auto found = targets.find(name);
@@ -44,16 +60,11 @@ Result<const Json*> offered(const std::map<std::string, Json>& targets, const st
                  "'" + name + "' is not a target; 'stripline tune list' shows those there are");
   }
   const Json& target = found->second;
-  const auto installed = target.find("installed");
-  if (installed == target.end() || !installed->is_string()) {
+  if (!is_installed(target)) {
     return Error(ErrorCode::failed_precondition,
                  "'" + name + "' is not installed here, or its command is not in PATH");
   }
-  description.fingerprint[experiment::version_fact(name)] = installed->get<std::string>();
-  if (const auto hash = target.find("configuration"); hash != target.end() && hash->is_string()) {
-    description.fingerprint[experiment::configuration_fact(name)] =
-        hash->get<std::string>().substr(0, kConfigurationDigits);
-  }
+  add_facts(name, target, description.fingerprint);
   return &target;
 }
 
@@ -114,6 +125,30 @@ Status add_targets(const TargetOptions& options, Description& description) {
   return {};
 }
 
+Result<std::map<std::string, std::string>> target_facts(const TargetOptions& options) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto targets, targets_here(options.program));
+  std::set<std::string> names(options.tuned.begin(), options.tuned.end());
+  for (const auto& [name, folder] : options.folders) names.insert(name);
+  std::map<std::string, std::string> facts;
+  for (const std::string& name : names) {
+    const auto found = targets.find(name);
+    if (found != targets.end() && is_installed(found->second)) {
+      add_facts(name, found->second, facts);
+    } else {
+      facts[experiment::version_fact(name)] = "not installed";
+    }
+  }
+  return facts;
+}
+
+std::vector<std::string> tuning_worker(const TargetOptions& options) {
+  std::vector<std::string> command = {options.program, "work"};
+  if (options.largest_job > 0) {
+    command.insert(command.end(), {"--largest-job", std::to_string(options.largest_job)});
+  }
+  return command;
+}
+
 Status install_settings(const TargetOptions& options, const std::string& target,
                         const std::string& packed, const std::filesystem::path& work_folder) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string folder, folder_for(options, target));
@@ -122,9 +157,10 @@ Status install_settings(const TargetOptions& options, const std::string& target,
   std::filesystem::create_directories(work_folder, error);
   const std::filesystem::path file = work_folder / ("offered-" + target + ".json");
   STRIPLINE_RETURN_IF_ERROR(write_atomically(file, packed));
-  const auto installed =
-      output_of({options.program, "export", "install", file.string(), "--packed", "--to", folder},
-                kInstallLimitS);
+  std::vector<std::string> command = {options.program, "export", "install", file.string(),
+                                      "--packed",      "--to",   folder};
+  if (options.commutative_only) command.emplace_back("--commutative-only");
+  const auto installed = output_of(command, kInstallLimitS);
   std::filesystem::remove(file, error);
   return installed.ok() ? Status() : installed.error();
 }
@@ -136,10 +172,9 @@ Status uninstall_settings(const TargetOptions& options, const std::string& targe
   // It may have been removed by hand, as may what was installed in it.
   std::error_code ignored;
   for (bool again = std::filesystem::exists(folder, ignored); again;) {
-    STRIPLINE_ASSIGN_OR_RETURN(
-        const auto output,
-        output_of({options.program, "export", "uninstall", folder}, kInstallLimitS));
-    again = output.starts_with(kPutBack);
+    const auto output = output_of({options.program, "export", "uninstall", folder}, kInstallLimitS);
+    if (!output.ok()) return output.error();
+    again = output->starts_with(kPutBack);
   }
   return {};
 }

@@ -3,6 +3,7 @@
 // a second or so.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -18,6 +19,11 @@ struct TargetOptions {
   std::string program;                         ///< path of stripline-tune
   std::vector<std::string> tuned;              ///< those that may be tuned here
   std::map<std::string, std::string> folders;  ///< where settings of one are installed
+  /// Ranks of the largest job here, for which memory that settings take is estimated; 0: as many as
+  /// are tuned.
+  uint32_t largest_job = 0;
+  /// Also settings that hold for commutative operations alone are installed.
+  bool commutative_only = false;
 };
 
 /// "openmpi=/etc/openmpi" as an entry of `folders`. Errors: invalid_argument.
@@ -27,6 +33,13 @@ Status add_folder(const std::string& text, TargetOptions& options);
 /// Errors: failed_precondition for a target that is not installed here, or not known; those of
 /// running the program.
 Status add_targets(const TargetOptions& options, Description& description);
+
+/// The facts that add_targets() adds, as they are now: a target that is gone has "not installed" in
+/// place of its version. Errors: those of running the program.
+Result<std::map<std::string, std::string>> target_facts(const TargetOptions& options);
+
+/// The worker of a run that tunes a target (docs/worker-protocol.md), without the environment.
+std::vector<std::string> tuning_worker(const TargetOptions& options);
 
 /// Installs a packed export of this target where the options say. Errors: failed_precondition with
 /// why the program refuses it, or without a folder for it; data_loss where it is of another target;

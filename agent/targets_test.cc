@@ -91,6 +91,17 @@ TEST_F(Targets, AreInstalledAndTakenAwayInTheirFolder) {
                                     " --packed --to " + there + "\nexport uninstall " + there +
                                     "\nexport uninstall " + there + "\n");
   EXPECT_TRUE(fs::is_empty(folder_ / "work"));
+  fs::remove(calls());
+  options_.commutative_only = true;
+  ASSERT_TRUE(install_settings(options_, "openmpi", packed, folder_ / "work").ok());
+  EXPECT_NE(read_file(calls()).find(" --to " + there + " --commutative-only\n"), std::string::npos);
+}
+
+TEST_F(Targets, AreTunedForTheLargestJobOfThisNode) {
+  EXPECT_EQ(tuning_worker(options_), (std::vector<std::string>{options_.program, "work"}));
+  options_.largest_job = 512;
+  EXPECT_EQ(tuning_worker(options_),
+            (std::vector<std::string>{options_.program, "work", "--largest-job", "512"}));
 }
 
 TEST_F(Targets, FoldersAreAbsoluteAndNamedOnce) {

@@ -39,11 +39,18 @@ CLI::Validator share();
 /// For Option::check(): accepts these words only, and names the nearest of them.
 CLI::Validator one_of(std::vector<std::string> words);
 
-/// An option, or an argument, that a command needs.
+/// An option, or an argument, and what its help calls the value.
+template <typename Value>
+CLI::Option* add_value(CLI::App& command, const std::string& name, Value& value,
+                       const std::string& about, const std::string& type) {
+  return command.add_option(name, value, about)->type_name(type);
+}
+
+/// One that a command needs.
 template <typename Value>
 void add_required(CLI::App* command, const std::string& name, Value& value,
                   const std::string& about, const std::string& type) {
-  command->add_option(name, value, about)->required()->type_name(type);
+  add_value(*command, name, value, about, type)->required();
 }
 
 /// How a command line ends that starts nothing.

@@ -1,10 +1,10 @@
 #include "base/host_and_port.h"
 
-#include <charconv>
-#include <system_error>
+#include <cstdint>
 #include <utility>
 
 #include "base/cut_text.h"
+#include "base/number_text.h"
 
 namespace stripline {
 
@@ -22,10 +22,7 @@ Result<HostAndPort> parse_host_and_port(std::string_view text) {
   } else if (host.find(':') != std::string_view::npos) {
     host = "";  // an IPv6 address needs its brackets
   }
-  unsigned number = 0;
-  const auto [end, ec] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (!host.empty() && ec == std::errc() && end == port.data() + port.size() && number > 0 &&
-      number <= 65535) {
+  if (!host.empty() && number_from_text<uint16_t>(port).value_or(0) > 0) {
     return HostAndPort{std::string(host), std::string(port)};
   }
   constexpr const char* kExamples = "; write HOST:PORT, e.g. head:7411 or [::1]:7411";

@@ -40,7 +40,7 @@ struct Documented {
         ->default_str("host-1");
     app.add_subcommand("run", "Run a program")
         ->add_option("--path", text)
-        ->type_name("WAY[:NAME]")
+        ->type_name("PATH[:NAME]")
         ->check(one_of({"NAME", "any"}));
     app.add_subcommand("internal", "For another program")->group("");
     add_version(app);
@@ -108,7 +108,7 @@ TEST(ManPage, TypesMayHaveColonsAndOptionsNoDescription) {
   const Documented example;
   const auto pages = man_pages(example.app, 1);
   ASSERT_EQ(pages.size(), 4U);
-  contains(pages[3].text, "\n.TP\n\\fB\\-\\-path\\fR \\fIWAY[:NAME]\\fR\n(one of NAME, any)\n");
+  contains(pages[3].text, "\n.TP\n\\fB\\-\\-path\\fR \\fIPATH[:NAME]\\fR\n(one of NAME, any)\n");
 }
 
 TEST(ManPage, EscapesWhatGroffWouldTake) {

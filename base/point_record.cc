@@ -1,14 +1,14 @@
 #include "base/point_record.h"
 
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
+
+#include "base/number_text.h"
 
 namespace stripline {
 
@@ -27,12 +27,8 @@ Result<PointRecord> PointRecord::create() {
 PointRecord PointRecord::from_environment() {
   const char* const text = std::getenv(kPointRecordVariable);  // NOLINT(*-mt-unsafe)
   if (text == nullptr) return {};
-  const std::string_view digits = text;
-  int descriptor = -1;
-  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), descriptor);
-  if (read.ec != std::errc() || read.ptr != digits.data() + digits.size() || descriptor < 3) {
-    return {};
-  }
+  const int descriptor = number_from_text<int>(text).value_or(-1);
+  if (descriptor < 3) return {};
   struct stat about {};
   // A descriptor of something else, which the variable was inherited with, is left alone.
   if (::fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode) ||

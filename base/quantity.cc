@@ -9,6 +9,7 @@
 
 #include "base/cut_text.h"
 #include "base/formatted.h"
+#include "base/number_text.h"
 
 namespace stripline {
 namespace {
@@ -77,12 +78,9 @@ double clock_seconds(std::string_view text) {
   for (size_t at = 0; at <= text.size(); ++parts) {
     const size_t end = std::min(text.find(':', at), text.size());
     const std::string_view digits = text.substr(at, end - at);
-    unsigned value = 0;
-    const auto [parsed, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool whole = error == std::errc() && parsed == digits.data() + digits.size();
-    if (!whole || (parts > 0 && (digits.size() != 2 || value >= kSixty))) return std::nan("");
-    seconds = seconds * kSixty + value;
+    const auto value = number_from_text<unsigned>(digits);
+    if (!value || (parts > 0 && (digits.size() != 2 || *value >= kSixty))) return std::nan("");
+    seconds = seconds * kSixty + *value;
     at = end + 1;
   }
   return parts == 2 || parts == 3 ? seconds : std::nan("");

@@ -35,7 +35,7 @@ namespace stripline::cli {
 namespace {
 
 constexpr mode_t kOwnerOnly = S_IRUSR | S_IWUSR;
-constexpr size_t kMostAuthorityBytes = size_t{1} << 20;
+constexpr size_t kMaxAuthorityBytes = size_t{1} << 20;
 
 std::string role_text(v1::Role role) {
   std::string name = v1::Role_Name(role);
@@ -112,7 +112,7 @@ Status log_in(const Global& global, const std::string& text, std::string& who) {
 // The authority of a server, from a file or from an earlier login.
 Result<std::string> known_authority(const std::vector<HostAndPort>& servers,
                                     const std::string& file) {
-  if (!file.empty()) return read_whole_file(file, kMostAuthorityBytes);
+  if (!file.empty()) return read_whole_file(file, kMaxAuthorityBytes);
   STRIPLINE_ASSIGN_OR_RETURN(const Contexts contexts, read_contexts());
   for (const HostAndPort& server : servers) {
     const auto known = contexts.servers.find(server.text());

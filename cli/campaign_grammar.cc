@@ -57,7 +57,7 @@ class FieldOption {
  private:
   template <typename Value>
   CLI::Option* add(Value& value) {
-    return command_.add_option(field_.option, value, field_.help)->type_name(field_.value);
+    return add_value(command_, field_.option, value, field_.help, field_.value);
   }
   CLI::Option* add_word(const std::function<void(const std::string&)>& take) {
     return command_.add_option_function<std::string>(field_.option, take, field_.help)
@@ -74,10 +74,8 @@ class FieldOption {
 
 // What a campaign measures, for how long, and what becomes of it.
 void define_request(CLI::App& command, CampaignRun& run) {
-  command
-      .add_option("file", run.file,
-                  "TOML file with what options leave open; keys are their names without dashes")
-      ->type_name("FILE");
+  add_value(command, "file", run.file,
+            "TOML file with what options leave open; keys are their names without dashes", "FILE");
   for (const campaign::SpecField& field : campaign::spec_fields()) {
     std::visit(FieldOption(command, run, field), field.member);
   }
@@ -214,52 +212,48 @@ void CampaignGrammar::define_requests(CLI::App& campaign, Action& result) {
 }
 
 void CampaignGrammar::define_views(CLI::App& campaign, Action& result) {
-  CLI::App* watch =
-      leaf_command(campaign, "watch", "Follow a campaign until it ends", watch_, result);
-  add_required(watch, "campaign", watch_.name, "Name, e.g. c3", "NAME");
-  end_help(watch,
+  const auto watch =
+      leaf_command<CampaignWatch>(campaign, "watch", "Follow a campaign until it ends", result);
+  add_required(watch.command, "campaign", watch->name, "Name, e.g. c3", "NAME");
+  end_help(watch.command,
            "Starts with what has happened so far, and continues where it was when the server\n"
            "restarts. Ctrl-C stops the watching, not the campaign.\n\n"
            "Exit codes: 0 done, 1 failed, 2 no such campaign, 4 no server, 6 server gone\n"
            "for longer than --timeout, 7 cancelled, or Ctrl-C.\n");
 
-  CLI::App* list = leaf_command(campaign, "list", "List campaigns, newest first", list_, result);
-  list->add_option("--limit", list_.limit, "Maximum number of entries to print")
-      ->type_name("N")
+  const auto list =
+      leaf_command<CampaignList>(campaign, "list", "List campaigns, newest first", result);
+  add_value(*list.command, "--limit", list->limit, "Maximum number of entries to print", "N")
       ->transform(count())
       ->capture_default_str();
-  end_help(list,
+  end_help(list.command,
            "DONE is the share of the measuring that is done, MODEL the version published.\n"
            "States: QUEUED (waits for nodes), RUNNING, PAUSED, DRAINING (is cancelled\n"
            "after its running run), FITTING, SUCCEEDED, FAILED, CANCELLED.\n\n"
            "Exit codes: 0, 4 no server, 6 no answer in time.\n");
 
-  CLI::App* show = leaf_command(campaign, "show", "Show one campaign", show_, result);
-  add_required(show, "campaign", show_.name, "Name, e.g. c3", "NAME");
-  end_help(show,
+  const auto show = leaf_command<CampaignShow>(campaign, "show", "Show one campaign", result);
+  add_required(show.command, "campaign", show->name, "Name, e.g. c3", "NAME");
+  end_help(show.command,
            "State, what it waits for or why it failed, what it measures and how far it\n"
            "is, and the model it publishes.\n\n"
            "Exit codes: 0, 2 no such campaign, 4 no server, 6 no answer in time.\n");
 
-  CLI::App* points =
-      leaf_command(campaign, "points", "List what a campaign measures", points_, result);
-  add_required(points, "campaign", points_.name, "Name, e.g. c3", "NAME");
-  points->add_option("--experiment", points_.experiment, "Only points of this one")
-      ->type_name("NAME");
-  points->add_option("--variant", points_.variant, "Only points of this one")->type_name("NAME");
-  points
-      ->add_option("--param", points_.params,
-                   "Only points with this value of a parameter; may be repeated")
-      ->type_name("NAME=VALUE")
+  const auto points =
+      leaf_command<CampaignPoints>(campaign, "points", "List what a campaign measures", result);
+  add_required(points.command, "campaign", points->name, "Name, e.g. c3", "NAME");
+  add_value(*points.command, "--experiment", points->experiment, "Only points of this one", "NAME");
+  add_value(*points.command, "--variant", points->variant, "Only points of this one", "NAME");
+  add_value(*points.command, "--param", points->params,
+            "Only points with this value of a parameter; may be repeated", "NAME=VALUE")
       ->check([](const std::string& text) {
         return text.find('=') == std::string::npos ? "'" + text + "' is not NAME=VALUE"
                                                    : std::string();
       });
-  points->add_option("--limit", points_.limit, "Maximum number of entries to print")
-      ->type_name("N")
+  add_value(*points.command, "--limit", points->limit, "Maximum number of entries to print", "N")
       ->transform(whole_number(1, 1'000'000))
       ->capture_default_str();
-  end_help(points,
+  end_help(points.command,
            "In the order of the plan. RUNS are the finished ones that have tried it, MEDIAN\n"
            "is over them, WITHIN half of its 95 % interval relative to it. Values of\n"
            "parameters are written as 'campaign export' writes them.\n\n"
@@ -267,23 +261,20 @@ void CampaignGrammar::define_views(CLI::App& campaign, Action& result) {
 }
 
 void CampaignGrammar::define_comparison(CLI::App& campaign, Action& result) {
-  CLI::App* compare =
-      leaf_command(campaign, "compare", "Say where one was faster than another", compare_, result);
-  add_required(compare, "baseline", compare_.baseline, "Name, e.g. c3", "A");
-  add_required(compare, "candidate", compare_.candidate, "What is compared with it", "B");
-  compare
-      ->add_option("--margin", compare_.margin,
-                   "Times are equivalent that surely differ by no more (default: 5%)")
-      ->type_name("SHARE")
+  const auto compare = leaf_command<CampaignCompare>(
+      campaign, "compare", "Say where one was faster than another", result);
+  add_required(compare.command, "baseline", compare->baseline, "Name, e.g. c3", "A");
+  add_required(compare.command, "candidate", compare->candidate, "What is compared with it", "B");
+  add_value(*compare.command, "--margin", compare->margin,
+            "Times are equivalent that surely differ by no more (default: 5%)", "SHARE")
       ->transform(share());
-  compare
-      ->add_option("--false-discoveries", compare_.false_discoveries,
-                   "Share of the points called FASTER or SLOWER that may be so by chance "
-                   "(default: 5%)")
-      ->type_name("SHARE")
+  add_value(*compare.command, "--false-discoveries", compare->false_discoveries,
+            "Share of the points called FASTER or SLOWER that may be so by chance "
+            "(default: 5%)",
+            "SHARE")
       ->transform(share());
-  compare->add_flag("--all", compare_.all, "List also the points that do not differ");
-  end_help(compare,
+  compare.command->add_flag("--all", compare->all, "List also the points that do not differ");
+  end_help(compare.command,
            "Says of each point whether B is FASTER or SLOWER than A, EQUIVALENT, INCONCLUSIVE, or\n"
            "INCOMPARABLE, where one does not have it or measures something else by its name\n"
            "(ranks, clock, version of the experiment). B/A is the ratio of their times with its\n"
@@ -297,43 +288,44 @@ void CampaignGrammar::define_comparison(CLI::App& campaign, Action& result) {
 void CampaignGrammar::define_changes(CLI::App& campaign, Action& result) {
   constexpr const char* kRole =
       "Needs the role operator, or\npublisher for the campaign of another user.\n\n";
-  CLI::App* cancel =
-      leaf_command(campaign, "cancel", "Stop a campaign; its samples stay", cancel_, result);
-  take_name(*cancel, cancel_.name);
-  cancel->add_flag("--drain", cancel_.drain, "Let the active run end first");
-  cancel->footer(std::string("No model is made of it; 'campaign retry' takes it up again. ") +
-                 kRole +
-                 "Exit codes: 0 cancelled (also when it was already), 2 no such campaign, 9 it has "
-                 "ended.\n" +
-                 kServiceOptions);
+  const auto cancel =
+      leaf_command<CampaignCancel>(campaign, "cancel", "Stop a campaign; its samples stay", result);
+  take_name(*cancel.command, cancel->name);
+  cancel.command->add_flag("--drain", cancel->drain, "Let the active run end first");
+  cancel.command->footer(
+      std::string("No model is made of it; 'campaign retry' takes it up again. ") + kRole +
+      "Exit codes: 0 cancelled (also when it was already), 2 no such campaign, 9 it has "
+      "ended.\n" +
+      kServiceOptions);
 
-  CLI::App* pause =
-      leaf_command(campaign, "pause", "Start no run until it is resumed", pause_, result);
-  take_name(*pause, pause_.name);
-  pause->footer(std::string("The active run goes on to its end, and other campaigns get "
-                            "the nodes. Also\nacross restarts of the server. ") +
-                kRole + "Exit codes: 0 (also when it is paused), 2 no such campaign, 9 it has " +
-                "ended.\n" + kServiceOptions);
+  const auto pause =
+      leaf_command<CampaignPause>(campaign, "pause", "Start no run until it is resumed", result);
+  take_name(*pause.command, pause->name);
+  pause.command->footer(std::string("The active run goes on to its end, and other campaigns get "
+                                    "the nodes. Also\nacross restarts of the server. ") +
+                        kRole +
+                        "Exit codes: 0 (also when it is paused), 2 no such campaign, 9 it has " +
+                        "ended.\n" + kServiceOptions);
 
-  CLI::App* resume =
-      leaf_command(campaign, "resume", "Go on with a paused campaign", resume_, result);
-  take_name(*resume, resume_.name);
-  resume->footer(std::string(kRole) +
-                 "Exit codes: 0 (also when it is not paused), 2 no such campaign, 9 it has " +
-                 "ended.\n" + kServiceOptions);
+  const auto resume =
+      leaf_command<CampaignResume>(campaign, "resume", "Go on with a paused campaign", result);
+  take_name(*resume.command, resume->name);
+  resume.command->footer(
+      std::string(kRole) +
+      "Exit codes: 0 (also when it is not paused), 2 no such campaign, 9 it has " + "ended.\n" +
+      kServiceOptions);
 
-  CLI::App* retry = leaf_command(campaign, "retry", "Go on with one that failed or was cancelled",
-                                 retry_, result);
-  take_name(*retry, retry_.name);
+  const auto retry = leaf_command<CampaignRetry>(
+      campaign, "retry", "Go on with one that failed or was cancelled", result);
+  take_name(*retry.command, retry->name);
   for (const campaign::SpecField& field : campaign::spec_fields()) {
     if (field.retry_help == nullptr) continue;
-    double& budget = retry_.budgets.*std::get<double campaign::Spec::*>(field.member);
-    retry->add_option(field.option, budget, field.retry_help)
-        ->type_name(field.value)
+    double& budget = retry->budgets.*std::get<double campaign::Spec::*>(field.member);
+    add_value(*retry.command, field.option, budget, field.retry_help, field.value)
         ->transform(time_within(kTimeLimits));
   }
-  retry->add_flag("--detach", retry_.detach, "Return once it is queued");
-  retry->footer(
+  retry.command->add_flag("--detach", retry->detach, "Return once it is queued");
+  retry.command->footer(
       std::string("Runs that have finished count; the others are made again, and the model is\n"
                   "fitted again. Shows its progress as 'campaign run' does. ") +
       kRole +
@@ -341,50 +333,44 @@ void CampaignGrammar::define_changes(CLI::App& campaign, Action& result) {
       "budget is used up.\n" +
       kServiceOptions);
 
-  CLI::App* remove =
-      leaf_command(campaign, "delete", "Forget a campaign with its samples", delete_, result);
-  take_name(*remove, delete_.name);
-  remove->footer(
+  const auto remove = leaf_command<CampaignDelete>(campaign, "delete",
+                                                   "Forget a campaign with its samples", result);
+  take_name(*remove.command, remove->name);
+  remove.command->footer(
       std::string("For good: 'campaign export' writes them first. Not while it goes on, and not "
                   "one to\nwhich a version of a model was fitted. ") +
       kRole + "Exit codes: 0, 2 no such campaign, 9 it goes on or is needed.\n" + kServiceOptions);
 }
 
 void CampaignGrammar::define_samples(CLI::App& campaign, Action& result) {
-  CLI::App* export_samples =
-      leaf_command(campaign, "export", "Write every raw sample as JSON lines", export_, result);
-  add_required(export_samples, "campaign", export_.name, "Name, e.g. c3", "NAME");
-  export_samples
-      ->add_option("-o,--output", export_.output, "File to write, - for standard output (default)")
-      ->type_name("FILE");
-  end_help(export_samples,
+  const auto export_samples = leaf_command<CampaignExport>(
+      campaign, "export", "Write every raw sample as JSON lines", result);
+  add_required(export_samples.command, "campaign", export_samples->name, "Name, e.g. c3", "NAME");
+  add_value(*export_samples.command, "-o,--output", export_samples->output,
+            "File to write, - for standard output (default)", "FILE");
+  end_help(export_samples.command,
            "One series per line: the point, the run, all values in the metric's unit, and\n"
            "whether it is an orphan (stored, but under an old fence, so never fitted). A file\n"
            "is written completely or not at all.\n\n"
            "Exit codes: 0, 2 no such campaign, 4 no server, or the output cannot be written.\n");
 
-  CLI::App* replay = leaf_command(
-      campaign, "replay", "Measure recorded samples again, to compare strategies", replay_, result);
-  add_required(replay, "file", replay_.file,
+  const auto replay = leaf_command<CampaignReplay>(
+      campaign, "replay", "Measure recorded samples again, to compare strategies", result);
+  add_required(replay.command, "file", replay->file,
                "What 'campaign export' wrote, plain or by zstd; - for standard input", "FILE");
-  replay->add_option("--strategy", replay_.strategy, "Only this one (default: all)")
-      ->type_name("NAME")
+  add_value(*replay.command, "--strategy", replay->strategy, "Only this one (default: all)", "NAME")
       ->check(one_of({"race", "straddle", "halving", "random", "grid"}));
-  replay
-      ->add_option("--share", replay_.share,
-                   "Share of the recording's seconds of measuring that all but grid may take")
-      ->type_name("SHARE")
+  add_value(*replay.command, "--share", replay->share,
+            "Share of the recording's seconds of measuring that all but grid may take", "SHARE")
       ->transform(share())
       ->default_str("15%");
-  replay
-      ->add_option("--prior", replay_.prior,
-                   "A recording of another machine: a race begins with what was nearly the fastest "
-                   "there")
-      ->type_name("FILE");
-  replay->add_option("--seed", replay_.seed, "Random seed")
-      ->type_name("N")
+  add_value(*replay.command, "--prior", replay->prior,
+            "A recording of another machine: a race begins with what was nearly the fastest "
+            "there",
+            "FILE");
+  add_value(*replay.command, "--seed", replay->seed, "Random seed", "N")
       ->transform(whole_number_from<uint64_t>(0));
-  replay->footer(
+  replay.command->footer(
       "Needs no server. Which alternatives (algorithms of collective operations, methods and\n"
       "sizes of transfers of many regions, variants of kernels) would have been chosen: race\n"
       "measures all and drops what is slower, straddle begins with every other size and goes\n"
@@ -406,10 +392,10 @@ void CampaignGrammar::define_offline(CLI::App& campaign, Action& result) {
   plan->add_option("-o,--output", export_plan_.output, "File to write, - for standard output")
       ->required()
       ->type_name("FILE");
-  plan->add_option("--description", export_plan_.description,
-                   "What 'stripline-worker --describe' prints on a node that will measure, where "
-                   "no such node is connected")
-      ->type_name("FILE");
+  add_value(*plan, "--description", export_plan_.description,
+            "What 'stripline-worker --describe' prints on a node that will measure, where "
+            "no such node is connected",
+            "FILE");
   end_help(
       plan,
       "For nodes that reach no server, under sbatch, say: the plan is measured there, and\n"
@@ -428,12 +414,12 @@ void CampaignGrammar::define_offline(CLI::App& campaign, Action& result) {
     result = ExecHelper{"stripline-bench", {"run-plan"}};
   });
 
-  CLI::App* take =
-      leaf_command(campaign, "import", "Make a campaign of what 'run-plan' wrote", import_, result);
-  add_required(take, "file", import_.file, "What 'campaign run-plan' wrote, plain or by zstd",
+  const auto take = leaf_command<CampaignImport>(
+      campaign, "import", "Make a campaign of what 'run-plan' wrote", result);
+  add_required(take.command, "file", take->file, "What 'campaign run-plan' wrote, plain or by zstd",
                "FILE");
-  take->add_flag("--detach", import_.detach, "Return once its model is being fitted");
-  end_help(take,
+  take.command->add_flag("--detach", take->detach, "Return once its model is being fitted");
+  end_help(take.command,
            "The campaign has its samples as if agents had sent them, and its model is the "
            "same. A file\nthat was imported before is the same campaign. Needs the role "
            "publisher.\n\nExit codes: those of 'campaign run', and 3 where the file is "

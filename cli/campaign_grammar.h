@@ -37,20 +37,7 @@ class CampaignGrammar {
   CLI::App* export_plan_command_ = nullptr;
   CampaignRun run_;
   CampaignEstimate estimate_;
-  CampaignWatch watch_;
-  CampaignList list_;
-  CampaignShow show_;
-  CampaignCancel cancel_;
-  CampaignPause pause_;
-  CampaignResume resume_;
-  CampaignRetry retry_;
-  CampaignDelete delete_;
-  CampaignPoints points_;
-  CampaignCompare compare_;
-  CampaignReplay replay_;
-  CampaignExport export_;
   CampaignExportPlan export_plan_;
-  CampaignImport import_;
 };
 
 }  // namespace stripline::cli

@@ -90,10 +90,8 @@ CLI::App* explain_command(CLI::App& explain, Explain<M>& asked) {
     if (has(M::Asked::kFacts, fact)) add_field(*command, field, asked.request.surroundings);
   }
   if (std::is_same_v<typename M::Model, plan::CompiledPath>) {
-    command
-        ->add_option("--path", asked.path,
-                     "Path of the model, e.g. inter-node (default: its first)")
-        ->type_name("NAME");
+    add_value(*command, "--path", asked.path,
+              "Path of the model, e.g. inter-node (default: its first)", "NAME");
   }
   command->footer(std::string(words.notes) +
                   "Exit codes: 0, 2 no such model, path or file, 3 malformed file, 4 no server.\n\n"

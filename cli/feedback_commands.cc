@@ -47,7 +47,7 @@ std::string text_of(const v1::Feedback& feedback) {
                {"CHOSEN"},
                {"PREDICTED", Table::Align::right},
                {"MEASURED", Table::Align::right},
-               {"SIMPLE WAY", Table::Align::right},
+               {"BASELINE", Table::Align::right},
                {"SAVED", Table::Align::right},
                {"GUARD"}});
   for (const v1::FeedbackPlace& place : feedback.places()) {

@@ -1,4 +1,4 @@
-// What runs saw of the models that they used: reports of `stripline run --report`.
+// What runs report about the models that they used: reports of `stripline run --report`.
 #pragma once
 
 #include "cli/command.h"

@@ -41,10 +41,10 @@ Result<std::string> find_file(const Global& global, const std::string& source) {
 }
 
 Error with_nearest_model(Service& service, const std::string& name, const Error& error) {
-  constexpr int kMostNames = 1000;
+  constexpr int kMaxNames = 1000;
   if (error.code() != ErrorCode::not_found) return error;
   const auto models =
-      service.call<v1::ListModelsResponse>(page_request<v1::ListModelsRequest>(kMostNames, ""));
+      service.call<v1::ListModelsResponse>(page_request<v1::ListModelsRequest>(kMaxNames, ""));
   if (!models.ok()) return error;
   std::vector<std::string> names;
   for (const v1::Model& model : models->models()) names.push_back(short_name(model.name()));

@@ -1,7 +1,9 @@
 // What the grammars of the commands have in common. For the files of this folder.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "base/command_line.h"
 #include "cli/command.h"
@@ -21,8 +23,27 @@ inline void end_help(CLI::App* command, const std::string& text) {
 inline CLI::Validator amount() { return whole_number_from<uint32_t>(0); }
 inline CLI::Validator count() { return whole_number_from<uint32_t>(1); }
 
-/// A command without subcommands. Choosing it makes `action`, whose members are its options, the
-/// `result`; both must outlive the parsing.
+/// A command without subcommands, and what its options set, which lives as long as it.
+template <typename Chosen>
+struct Leaf {
+  CLI::App* command;
+  Chosen* chosen;
+  Chosen* operator->() const { return chosen; }
+};
+
+/// Adds one with these defaults. Choosing it makes what its options have set the `result`, which
+/// must outlive the parsing.
+template <typename Chosen>
+Leaf<Chosen> leaf_command(CLI::App& parent, const std::string& name, const std::string& description,
+                          Action& result, Chosen defaults = {}) {
+  CLI::App* command = parent.add_subcommand(name, description);
+  command->fallthrough();
+  const auto chosen = std::make_shared<Chosen>(std::move(defaults));
+  command->callback([chosen, &result] { result = *chosen; });
+  return {command, chosen.get()};
+}
+
+/// The same for an `action` of the caller's, which must outlive the parsing, too.
 template <typename Chosen>
 CLI::App* leaf_command(CLI::App& parent, const std::string& name, const std::string& description,
                        const Chosen& action, Action& result) {

@@ -26,7 +26,7 @@ constexpr double kShortestPause_s = 0.05;
 constexpr double kUsualPause_s = 5;
 constexpr double kLongestPause_s = 60;
 constexpr double kLongestCode_s = 1800;
-constexpr int kMostFailures = 5;  // one after the other
+constexpr int kMaxFailures = 5;  // one after the other
 constexpr const char* kDeviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
 std::string text_in(const Json& json, const char* name) {
@@ -135,7 +135,7 @@ Result<IssuedToken> sign_in_by_device(const IssuerOfServer& issuer,
     if (!said.ok()) {
       // It may be restarting; the user has a browser open there (RFC 8628, section 3.5).
       failure = said.error();
-      if (failure->code() != ErrorCode::unavailable || ++failures == kMostFailures) return *failure;
+      if (failure->code() != ErrorCode::unavailable || ++failures == kMaxFailures) return *failure;
       pause_s = std::min(2 * pause_s, kLongestPause_s);
       continue;
     }

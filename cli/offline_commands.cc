@@ -17,7 +17,7 @@
 namespace stripline::cli {
 namespace {
 
-constexpr size_t kMostDescriptionBytes = size_t{4} << 20;
+constexpr size_t kMaxDescriptionBytes = size_t{4} << 20;
 
 Result<v1::ExportPlanRequest> request_of(const CampaignExportPlan& command) {
   v1::ExportPlanRequest request;
@@ -26,7 +26,7 @@ Result<v1::ExportPlanRequest> request_of(const CampaignExportPlan& command) {
   *request.mutable_spec() = create_request(command.request, command.request.fabrics.front()).spec();
   if (command.description.empty()) return request;
   STRIPLINE_ASSIGN_OR_RETURN(*request.mutable_node_description(),
-                             read_whole_file(command.description, kMostDescriptionBytes));
+                             read_whole_file(command.description, kMaxDescriptionBytes));
   return request;
 }
 

@@ -10,16 +10,11 @@
 #include "base/exit_codes.h"
 #include "base/host_and_port.h"
 #include "base/manual.h"
-#include "cli/access_grammar.h"
 #include "cli/campaign_grammar.h"
 #include "cli/explain_grammar.h"
-#include "cli/feedback_grammar.h"
 #include "cli/grammar_parts.h"
+#include "cli/grammars.h"
 #include "cli/names.h"
-#include "cli/node_grammar.h"
-#include "cli/operation_grammar.h"
-#include "cli/publishing_grammar.h"
-#include "cli/report_grammar.h"
 
 namespace stripline::cli {
 namespace {
@@ -104,14 +99,14 @@ class Grammar {
         "  4 cannot be reached       9 conflict: the state forbids it\n");
     app_.require_subcommand(1);
     add_version(app_);
-    app_.add_option("--server", command_.global.server,
-                    "Address of the server; with commas, of those that take over from it, too")
-        ->type_name("HOST:PORT")
+    add_value(app_, "--server", command_.global.server,
+              "Address of the server; with commas, of those that take over from it, too",
+              "HOST:PORT")
         ->envname("STRIPLINE_SERVER")
         ->capture_default_str();
-    app_.add_option("--timeout", command_.global.timeout_s,
-                    "Give up when the server has not answered for this time (e.g. 30, 500ms, 2min)")
-        ->type_name("TIME")
+    add_value(app_, "--timeout", command_.global.timeout_s,
+              "Give up when the server has not answered for this time (e.g. 30, 500ms, 2min)",
+              "TIME")
         ->transform(time_within(kTimeLimits))
         ->capture_default_str();
     app_.add_flag("--json", command_.global.json,
@@ -122,11 +117,11 @@ class Grammar {
     campaigns_.define(app_, command_.action);
     define_model();
     explain_.define(app_, command_.action);
-    nodes_grammar_.define(app_, command_.action);
-    access_.define(app_, command_.action);
-    CLI::App* version = leaf(app_, "version", "Print the version", version_);
-    version->footer(
-        "This is the version of the command. Agents report theirs in 'stripline nodes'.\n");
+    define_nodes(app_, command_.action);
+    define_access(app_, command_.action);
+    leaf_command<ShowVersion>(app_, "version", "Print the version", command_.action)
+        .command->footer(
+            "This is the version of the command. Agents report theirs in 'stripline nodes'.\n");
   }
 
   Parsed parse(const std::vector<std::string>& arguments) {
@@ -158,12 +153,6 @@ class Grammar {
     return campaign->got_subcommand("run") ? "name the network by --fabric" : "";
   }
 
-  // leaf_command() whose result is this command's.
-  template <typename Chosen>
-  CLI::App* leaf(CLI::App& parent, const std::string& name, const std::string& description,
-                 const Chosen& action) {
-    return leaf_command(parent, name, description, action, command_.action);
-  }
   void define_model() {
     CLI::App* model = app_.add_subcommand("model", "Look at tuned models and fetch them");
     model->require_subcommand(1);
@@ -173,35 +162,35 @@ class Grammar {
         "  stripline model list\n"
         "  stripline model fetch tcp\n");
 
-    CLI::App* list = leaf(*model, "list", "List models, or the versions of one", model_list_);
-    list->add_option("model", model_list_.model, "List the versions of this model, newest first")
-        ->type_name("NAME");
-    end_help(list,
+    const auto list = leaf_command<ModelList>(*model, "list", "List models, or the versions of one",
+                                              command_.action);
+    add_value(*list.command, "model", list->model, "List the versions of this model, newest first",
+              "NAME");
+    end_help(list.command,
              "Without NAME each model with its fabric and latest version; with NAME its\n"
              "versions with their states, labels, campaigns, and what was found of them.\n\n"
              "Exit codes: 0, 2 no such model, 4 no server, 6 no answer in time.\n");
 
-    CLI::App* show =
-        leaf(*model, "show", "Show a model's parameters with their intervals", model_show_);
-    add_required(show, "model", model_show_.source, "A model file, or a name: tcp, tcp@2",
+    const auto show = leaf_command<ModelShow>(
+        *model, "show", "Show a model's parameters with their intervals", command_.action);
+    add_required(show.command, "model", show->source, "A model file, or a name: tcp, tcp@2",
                  "FILE|NAME");
-    end_help(show,
+    end_help(show.command,
              "Intervals are at 95 % over runs. '>=' marks a lower bound. With --json the\n"
              "model file's content on one line.\n\n"
              "Exit codes: 0, 2 no such model, 3 malformed file, 4 no server.\n");
 
-    CLI::App* fetch = leaf(*model, "fetch", "Fetch a model as a file", fetch_);
-    add_required(fetch, "model", fetch_.name,
+    const auto fetch =
+        leaf_command<ModelFetch>(*model, "fetch", "Fetch a model as a file", command_.action);
+    add_required(fetch.command, "model", fetch->name,
                  "Name, with a version or a label or without: tcp, tcp@2, tcp@stable",
                  "NAME[@VERSION|@LABEL]");
-    fetch
-        ->add_option("-o,--output", fetch_.output,
-                     "File to write, - for standard output (default: NAME.stripline.json)")
-        ->type_name("FILE");
-    fetch->add_flag("--accept-failed", fetch_.accept_failed,
-                    "Take one that failed its validation, too");
+    add_value(*fetch.command, "-o,--output", fetch->output,
+              "File to write, - for standard output (default: NAME.stripline.json)", "FILE");
+    fetch.command->add_flag("--accept-failed", fetch->accept_failed,
+                            "Take one that failed its validation, too");
     end_help(
-        fetch,
+        fetch.command,
         "The file is checked before it replaces an older one, and never half written. One\n"
         "that is current already is left alone. A file that is not a model is not replaced. A\n"
         "name alone gets the newest version that is neither withdrawn, provisional, stale nor\n"
@@ -211,10 +200,10 @@ class Grammar {
         "server, 9 the file exists and is something else, or the model failed its "
         "validation.\n");
 
-    publishing_.define(app_, *model, command_.action);
-    operations_.define(app_, *model, command_.action);
-    feedback_.define(app_, command_.action);
-    reports_.define(app_, *model, command_.action);
+    define_publishing(app_, *model, command_.action);
+    define_operations(app_, *model, command_.action);
+    define_feedback(app_, command_.action);
+    define_reports(app_, *model, command_.action);
   }
 
   // What CLI11 cannot say: short names become resource names, optional values their members.
@@ -315,17 +304,7 @@ class Grammar {
   Command command_;
   std::optional<Error> failure_;
   CampaignGrammar campaigns_;
-  ModelList model_list_;
-  ModelShow model_show_;
-  ModelFetch fetch_;
-  PublishingGrammar publishing_;
-  OperationGrammar operations_;
-  FeedbackGrammar feedback_;
   ExplainGrammar explain_;
-  NodeGrammar nodes_grammar_;
-  ReportGrammar reports_;
-  AccessGrammar access_;
-  ShowVersion version_;
 };
 
 }  // namespace

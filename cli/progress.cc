@@ -1,8 +1,10 @@
 #include "cli/progress.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "base/enum_names.h"
 #include "base/quantity.h"
 #include "cli/format.h"
 
@@ -10,25 +12,9 @@ namespace stripline::cli {
 namespace {
 
 std::string stage_text(Progress::Stage stage) {
-  switch (stage) {
-    case Progress::Stage::queued:
-      return "queued";
-    case Progress::Stage::measuring:
-      return "measuring";
-    case Progress::Stage::paused:
-      return "paused";
-    case Progress::Stage::draining:
-      return "draining";
-    case Progress::Stage::fitting:
-      return "fitting";
-    case Progress::Stage::succeeded:
-      return "succeeded";
-    case Progress::Stage::failed:
-      return "failed";
-    case Progress::Stage::cancelled:
-      return "cancelled";
-  }
-  return "";
+  constexpr std::array<std::string_view, 8> kNames = {
+      "queued", "measuring", "paused", "draining", "fitting", "succeeded", "failed", "cancelled"};
+  return std::string(enum_name(kNames, stage));
 }
 
 std::string done_text(const Progress& progress) {

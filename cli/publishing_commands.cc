@@ -95,7 +95,16 @@ int print_version(const Global& global, const v1::ModelVersion& version) {
                                   {"provisional", &version.provisional()}}) {
     if (!why->empty()) text += std::string(what) + ": " + *why + "\n";
   }
+  const bool of_settings = version.validation().has_settings();
   for (const v1::Check& check : version.checks()) {
+    if (of_settings) {
+      text += "validated again " + date_text(check.time()) +
+              (check.outside() == 0 ? ": holds, " : ": does not hold, ") +
+              count_text(check.points(), "comparison", "comparisons") + ", times " +
+              percent_text(check.ratio()) + " of those at first, by " +
+              short_name(check.campaign()) + "\n";
+      continue;
+    }
     text += "sentinels " + date_text(check.time()) + ": " + std::to_string(check.outside()) +
             " of " + count_text(check.points(), "point", "points") +
             (check.bursts() > 0 ? ", " + std::to_string(check.bursts_outside()) + " of " +

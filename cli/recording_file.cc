@@ -12,7 +12,7 @@ namespace stripline::cli {
 namespace {
 
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
-constexpr size_t kMostBytes = size_t{1} << 30;
+constexpr size_t kMaxBytes = size_t{1} << 30;
 
 Error too_large(const std::string& path) {
   return {ErrorCode::resource_exhausted, "'" + path + "' holds more than 1 GiB; record less"};
@@ -34,7 +34,7 @@ Result<std::string> decompressed(const std::string& path, std::string_view frame
       return Error(ErrorCode::data_loss, "'" + path + "' is damaged: " + ZSTD_getErrorName(rest));
     }
     text.append(part.data(), out.pos);
-    if (text.size() > kMostBytes) return too_large(path);
+    if (text.size() > kMaxBytes) return too_large(path);
     full = out.pos == out.size;
   }
   if (rest != 0) return Error(ErrorCode::data_loss, "'" + path + "' is cut off");
@@ -48,7 +48,7 @@ Result<std::string> read_recording_file(const std::string& path) {
   if (path == "-") {
     bytes.assign(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
   } else {
-    STRIPLINE_ASSIGN_OR_RETURN(bytes, read_whole_file(path, kMostBytes));
+    STRIPLINE_ASSIGN_OR_RETURN(bytes, read_whole_file(path, kMaxBytes));
   }
   if (!bytes.starts_with(kZstdMagic)) return bytes;
   return decompressed(path, bytes);

@@ -18,7 +18,7 @@
 namespace stripline::cli {
 namespace {
 
-constexpr int kMostVersions = 100;
+constexpr int kMaxVersions = 100;
 constexpr int kPointsAtOnce = 1000;
 
 Result<Json> message_json(const google::protobuf::Message& message) {
@@ -127,7 +127,7 @@ Status add_model(Service& service, const std::string& name, ReportContent& conte
   const std::string resource = "models/" + model_segment(name);
   v1::ListModelVersionsRequest request;
   request.set_parent(resource);
-  request.set_page_size(kMostVersions);
+  request.set_page_size(kMaxVersions);
   STRIPLINE_ASSIGN_OR_RETURN(const auto versions,
                              service.call<v1::ListModelVersionsResponse>(request));
   v1::ModelVersion shown;

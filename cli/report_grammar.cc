@@ -1,16 +1,16 @@
-#include "cli/report_grammar.h"
-
 #include "cli/grammar_parts.h"
+#include "cli/grammars.h"
 #include "optimizer/report/curves_svg.h"
 
 namespace stripline::cli {
 
-void ReportGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
-  CLI::App* diff = leaf_command(model, "diff", "Say in what two models differ", diff_, result);
-  add_required(diff, "a", diff_.a, "The baseline: a model file, or a name: tcp@1", "FILE|NAME");
-  add_required(diff, "b", diff_.b, "What is compared with it", "FILE|NAME");
+void define_reports(CLI::App& app, CLI::App& model, Action& result) {
+  const auto diff = leaf_command<ModelDiff>(model, "diff", "Say in what two models differ", result);
+  add_required(diff.command, "a", diff->a, "The baseline: a model file, or a name: tcp@1",
+               "FILE|NAME");
+  add_required(diff.command, "b", diff->b, "What is compared with it", "FILE|NAME");
   end_help(
-      diff,
+      diff.command,
       "Parameters are FASTER or SLOWER where the interval of the difference, which both their\n"
       "95 % intervals give, lies on one side of zero; EQUIVALENT where it lies within 2 %; "
       "else\n"
@@ -26,19 +26,21 @@ void ReportGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
       "  stripline model diff tcp@1 tcp@2\n"
       "  stripline model diff old.stripline.json tcp\n");
 
-  CLI::App* plot = leaf_command(model, "plot", "Draw what transfers take by size", plot_, result);
-  add_required(plot, "model", plot_.source, "A model file, or a name: tcp, tcp@2", "FILE|NAME");
-  plot->add_option("-o,--output", plot_.output, "File to write, - for standard output (default)")
-      ->type_name("FILE");
-  plot->add_option("--quantity", plot_.quantity,
-                   "blocking: one operation, waited for; stream: one of a long stream; issue: the "
-                   "processor's time to issue one")
-      ->type_name("NAME")
+  const auto plot =
+      leaf_command<ModelPlot>(model, "plot", "Draw what transfers take by size", result);
+  add_required(plot.command, "model", plot->source, "A model file, or a name: tcp, tcp@2",
+               "FILE|NAME");
+  add_value(*plot.command, "-o,--output", plot->output,
+            "File to write, - for standard output (default)", "FILE");
+  add_value(*plot.command, "--quantity", plot->quantity,
+            "blocking: one operation, waited for; stream: one of a long stream; issue: the "
+            "processor's time to issue one",
+            "NAME")
       ->check(one_of(reports::quantity_names()))
       ->capture_default_str();
-  plot->add_option("--path", plot_.path, "Only this path of the model (default: all)")
-      ->type_name("NAME");
-  end_help(plot,
+  add_value(*plot.command, "--path", plot->path, "Only this path of the model (default: all)",
+            "NAME");
+  end_help(plot.command,
            "SVG: curves of each operation with the bands of its parameters' "
            "intervals, both axes\n"
            "logarithmic; dashed where the network changes its protocol.\n\n"
@@ -48,14 +50,14 @@ void ReportGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
            "Example:\n"
            "  stripline model plot tcp -o curves.svg\n");
 
-  CLI::App* report = leaf_command(
-      app, "report", "Write pages about a model or a campaign as one file", report_, result);
-  add_required(report, "what", report_.source,
+  const auto report = leaf_command<Report>(
+      app, "report", "Write pages about a model or a campaign as one file", result);
+  add_required(report.command, "what", report->source,
                "A model file, a model's name (tcp, tcp@2) or a campaign's (c3)", "FILE|NAME");
-  report->add_option("-o,--output", report_.output, "File to write, - for standard output")
-      ->type_name("FILE")
+  add_value(*report.command, "-o,--output", report->output, "File to write, - for standard output",
+            "FILE")
       ->capture_default_str();
-  end_help(report,
+  end_help(report.command,
            "The pages of the dashboard with all that they show in one HTML file, for clusters\n"
            "without a server and to attach. A file needs no server, and then has no samples. A\n"
            "model that is called like a campaign is named models/c3.\n\n"

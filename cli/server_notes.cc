@@ -11,7 +11,7 @@ namespace stripline::cli {
 namespace {
 
 // The others are in the list of nodes, or of tokens.
-constexpr int kMostNotices = 10;
+constexpr int kMaxNotices = 10;
 
 }  // namespace
 
@@ -27,8 +27,8 @@ void print_server_notes(Service& service, bool ends) {
   int printed = 0;
   for (const v1::ServerNotice& notice : status->notices()) {
     if (!ends && notice.kind() != v1::ServerNotice::OWN_TOKEN) continue;
-    if (printed++ == kMostNotices) {
-      print_note("stripline: " + std::to_string(status->notices_size() - kMostNotices) +
+    if (printed++ == kMaxNotices) {
+      print_note("stripline: " + std::to_string(status->notices_size() - kMaxNotices) +
                  " more tokens or certificates end soon\n");
       return;
     }

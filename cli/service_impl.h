@@ -22,7 +22,7 @@ namespace stripline::cli {
 std::chrono::system_clock::time_point deadline_after(double seconds);
 
 /// Within a few seconds a server has an issuer's keys, if that answers.
-inline constexpr int kMostTriesForKeys = 6;
+inline constexpr int kMaxTriesForKeys = 6;
 
 /// Where the answer was lost, or the server ended while it answered.
 inline bool may_be_repeated(const Error& error) {
@@ -86,7 +86,7 @@ class Service::Impl {
       if (reached) {
         auto result = call();
         if (outdated && !begun) result = call();
-        for (int tries = 0; soon_s > 0 && !begun && tries < kMostTriesForKeys; ++tries) {
+        for (int tries = 0; soon_s > 0 && !begun && tries < kMaxTriesForKeys; ++tries) {
           std::this_thread::sleep_for(std::chrono::duration<double>(std::exchange(soon_s, 0)));
           result = call();
         }

@@ -20,7 +20,7 @@ Result<std::string> Service::export_plan(const v1::ExportPlanRequest& request) {
     v1::PlanChunk chunk;
     while (reader->Read(&chunk)) {
       text += chunk.data();
-      if (text.size() <= campaign::kMostBundleBytes) continue;
+      if (text.size() <= campaign::kMaxBundleBytes) continue;
       context.TryCancel();
       return Error(ErrorCode::data_loss, "what the server sent is larger than any plan");
     }

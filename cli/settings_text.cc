@@ -56,6 +56,20 @@ Result<std::map<std::string, std::string>> departures(const Json& record) {
   return found;
 }
 
+// That the target reads what is exported, by a probe of each mechanism.
+std::string proof_text(const Json& record) {
+  const std::string not_shown = "not shown";
+  const auto proofs = record.find("proofs");
+  if (proofs == record.end() || !proofs->is_array()) return not_shown;
+  std::string factors;
+  for (const Json& one : *proofs) {
+    const auto factor = one.find("factor");
+    if (factor == one.end() || !factor->is_number()) return not_shown;
+    factors.append(factors.empty() ? "" : " and ").append(formatted("%.2f", factor->get<double>()));
+  }
+  return factors.empty() ? not_shown : "yes: a probe took " + factors + " times as long";
+}
+
 }  // namespace
 
 Result<std::string> settings_text(const std::string& packed) {
@@ -69,14 +83,8 @@ Result<std::string> settings_text(const std::string& packed) {
         std::pair("time", "time")}) {
     text += labelled_line(label, member(record, key));
   }
-  const auto proof = record.find("proof");
-  const bool is_proven =
-      proof != record.end() && proof->is_object() && proof->value("factor", Json()).is_number();
   text += labelled_line("validated", member(record, "validated") == "true" ? "yes" : "no");
-  text += labelled_line(
-      "read", is_proven ? "yes: a probe took " +
-                              formatted("%.2f", (*proof)["factor"].get<double>()) + " times as long"
-                        : "not shown");
+  text += labelled_line("read", proof_text(record));
   for (const auto& [name, content] : document.files->items()) {
     text += "\n" + printable_line(name) + ":\n";
     if (content.is_string()) text += printable(content.get<std::string>());

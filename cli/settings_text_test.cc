@@ -22,17 +22,17 @@ Json example() {
             {"validated", true},
             {"cells", {cell("binomial", 8), cell("default", 4096)}},
             {"settings", {{"btl_vader_eager_limit", "8192"}}},
-            {"proof", {{"factor", 3.5}}}}}};
+            {"proofs", Json::array({{{"factor", 3.5}}, {{"factor", 2.0}}})}}}};
 }
 
 TEST(SettingsText, HasWhatItIsOfAndTheFiles) {
   const auto text = settings_text(example().dump());
   ASSERT_TRUE(text.ok()) << text.error().message();
   EXPECT_NE(text->find("4.1.4"), std::string::npos) << *text;
-  EXPECT_NE(text->find("a probe took 3.50 times as long"), std::string::npos) << *text;
+  EXPECT_NE(text->find("a probe took 3.50 and 2.00 times as long"), std::string::npos) << *text;
   EXPECT_NE(text->find("rules.conf:\n# Written by Stripline\n1\n"), std::string::npos) << *text;
   Json unproven = example();
-  unproven["record"]["proof"]["factor"] = nullptr;
+  unproven["record"]["proofs"][1]["factor"] = nullptr;
   EXPECT_NE(settings_text(unproven.dump())->find("not shown"), std::string::npos);
   EXPECT_FALSE(settings_text("{}").ok());
 }

@@ -42,7 +42,7 @@ for program in stripline stripline-server stripline-agent; do
 done
 # Each package has the pages and the completion of its programs.
 for file in man/man1/stripline.1 man/man1/stripline-campaign.1 man/man1/stripline-run.1 man/man8/stripline-server.8 \
-  man/man8/stripline-agent.8 bash-completion/completions/stripline bash-completion/completions/stripline-agent; do
+  man/man8/stripline-agent.8 man/man1/oshcc.1 man/man1/oshc++.1 man/man1/oshrun.1 bash-completion/completions/stripline bash-completion/completions/stripline-agent; do
   [ -s "$root/usr/share/$file" ] || { echo "no package has share/$file" >&2; exit 1; }
 done
 stripline-server --config "$root/usr/share/stripline/server.toml" --check-config
@@ -77,6 +77,13 @@ cmake -S "$folder/consumer" -B "$folder/consumer/build" -DCMAKE_PREFIX_PATH="$ro
 cmake --build "$folder/consumer/build" >/dev/null
 stripline run -n 2 --segment 20M --fabric emulated:opteron-vapi --clock virtual -- \
   "$folder/consumer/build/neighbour"
+
+# And OpenSHMEM programs, by the wrappers.
+for flags in "" --shared; do
+  # shellcheck disable=SC2086
+  oshcc $flags -std=c99 shmem/tests/c99.c -o "$folder/c99"
+  oshrun -n 2 --segment 20M "$folder/c99" | grep -x 'c99: passed'
+done
 
 # The rpm packages hold the same files, but that rpm compresses manual pages. What their scriptlets do is compared by packaging/scriptlets_test.sh.
 if command -v rpmbuild >/dev/null; then

@@ -6,8 +6,9 @@
 #   right    every alternative that rules may name gives right results with 2 to 9 ranks, in doubles, three-byte types, matrices
 #            whose products do not commute, and in place, over shared memory and TCP; and so do exported files with rules for
 #            each of these numbers of ranks, in calls of all these kinds
-#   found    each target over each path: a run of tuning of TARGETS_MINUTES minutes (default 5), its validation again, a sweep of
-#            TARGETS_RUNS runs (default 10) of all alternatives, and the part of its gain that tuning has found
+#   found    each target over each path: a run of tuning of TARGETS_MINUTES minutes (default 5), its validation again, sweeps of
+#            TARGETS_RUNS runs (default 10) of all alternatives and of all values of knobs, and the parts of their gains that
+#            tuning has found
 #   repeat   TARGETS_REPETITIONS runs of tuning (default 10) of each target over shared memory: where their choices differ
 #
 # TARGETS names the targets (default: "openmpi mpich ucx oshmem libfabric"; gasnet, which is taken untried, is built by
@@ -32,7 +33,7 @@ check() {
   "$@" 2>&1 | tee "$kept/$name.txt" || { echo "check_targets.sh: $name has failed" >&2 && failed=1; }
 }
 
-# By operation: the others have knobs alone.
+# By operation, besides knobs: the others have these alone.
 has_alternatives() { [ "$1" = openmpi ] || [ "$1" = mpich ]; }
 
 require_packages "${target_packages[@]}"
@@ -58,9 +59,12 @@ for step in "${steps[@]}"; do
           for file in stripline-mca-params.conf stripline-mpich.env ucx.conf stripline-oshmem.env stripline-libfabric.env stripline-gasnet.env; do
             [ ! -e "$kept/$name/$file" ] || check "$name-verified" "$tune" export verify "$kept/$name/$file" "${untried[@]}"
           done
+          record=$kept/$name/stripline-export.json
+          "$tune" sweep "$target" --knobs --record "$record" --path "$path" --runs "$runs" "${untried[@]}" >"$kept/$name-knobs.jsonl"
+          check "$name-knobs-share" scripts/tuned_targets.py share "$record" "$kept/$name-knobs.jsonl"
           has_alternatives "$target" || continue
           "$tune" sweep "$target" --path "$path" --runs "$runs" >"$kept/$name-sweep.jsonl"
-          check "$name-share" scripts/tuned_targets.py share "$kept/$name/stripline-export.json" "$kept/$name-sweep.jsonl"
+          check "$name-share" scripts/tuned_targets.py share "$record" "$kept/$name-sweep.jsonl"
         done
         ;;
       repeat)

@@ -6,9 +6,10 @@
 #   lines        lines of C++ without tests, by folder; the files with most of them
 #   server-top   files at server/'s top
 #   headers      the largest headers of server/, whose classes are to have one job each
+#   functions    functions of C++ without tests that have more than 100 lines, tables of rows included
 #   call [BRANCH]  files that BRANCH (default: the current commit) changes since it left main, for a branch that
 #                adds one call as a proof; BASE...BRANCH: since it left BASE; BASE..BRANCH: between the two commits.
-#                Documents and generated clients are not counted
+#                Documents and what programs write (clients, recorded answers) are not counted
 #   mechanism [BRANCH]  the same for a branch that adds one mechanism, apart from tests and documents; and which of
 #                them are in folders that mechanisms are built upon
 #   node-budget  files without tests that know the field node_budget of a campaign's specification
@@ -64,11 +65,21 @@ print_headers() {
   head -5 <<<"$large" | awk '{ printf "    %5d %s\n", $1, $2 }'
 }
 
+# In the form of clang-format: from the last line that begins in the first column to the brace that stands there.
+print_functions() {
+  local long
+  long=$(sources | tr '\n' '\0' | xargs -0 awk '
+    FNR == 1 { begin = 0 } /^(namespace|extern "C")/ { next } /^[A-Za-z]/ { begin = FNR }
+    /^}$/ && begin { if (FNR - begin >= 100) print FNR - begin + 1, FILENAME ":" begin; begin = 0 }' | sort -nr)
+  count "functions with more than 100 lines" "$(grep -c . <<<"$long" || true)" 6
+  awk 'NF { printf "    %5d %s\n", $1, $2 }' <<<"$long"
+}
+
 # changed BRANCH: the files that a branch changes since it left main, or that a range of commits does.
 changed() {
   local range=main...$1
   case $1 in *..*) range=$1 ;; esac
-  git diff --name-only "$range" -- . ':!docs' ':!CHANGELOG.md' ':!clients'
+  git diff --name-only "$range" -- . ':!*.md' ':!docs' ':!clients' ':!*/recorded_answers.txt'
 }
 
 print_call() {
@@ -80,7 +91,7 @@ print_call() {
 print_mechanism() {
   local branch=${1:-HEAD} files
   files=$(changed "$branch")
-  files=$(grep -vE "$tests|\.md$" <<<"$files" || true)
+  files=$(grep -vE "$tests" <<<"$files" || true)
   count "files of the mechanism that $branch adds" "$(grep -c . <<<"$files" || true)" 12
   awk 'NF { print "    " $0 }' <<<"$files"
   count "of them in rma, am, fabric, sync, bootstrap" \
@@ -104,7 +115,7 @@ print_language() {
     found=$(python3 -B scripts/check_language.py list "$kind")
     count "words not to use: $kind" "$(grep -c . <<<"$found" || true)" "$most"
   done <<'END'
-way 200
+way 20
 so-many 10
 told 0
 anew 0
@@ -206,7 +217,7 @@ print_incremental() {
   rebuild "$folder" server/core/campaigns/campaigns.cc 30
 }
 
-names=(lines server-top headers node-budget exceptions language readmes heavy build)
+names=(lines server-top headers functions node-budget exceptions language readmes heavy build)
 [ $# -gt 0 ] || set -- "${names[@]}"
 while [ $# -gt 0 ]; do
   name=$1
@@ -218,7 +229,7 @@ while [ $# -gt 0 ]; do
       case " ${names[*]} call mechanism incremental " in *" ${1:-call} "*) ;; *) argument=$1 && shift ;; esac
       "print_$name" ${argument:+"$argument"}
       ;;
-    lines | headers | exceptions | language | readmes | heavy) "print_$name" ;;
+    lines | headers | functions | exceptions | language | readmes | heavy) "print_$name" ;;
     server-top) print_server_top ;;
     node-budget) print_node_budget ;;
     -h | --help) sed -n '2,/^set -/s/^# \{0,1\}//p' "$0" | grep -v '^shellcheck' ;;

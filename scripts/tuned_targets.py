@@ -5,7 +5,8 @@
     scripts/tuned_targets.py repeat N TARGET [OPTION...]   N runs of tuning: in which cells and knobs their choices differ
     scripts/tuned_targets.py program FILE ROUNDS COMMAND...  COMMAND with and without the settings of FILE, in turns
 
-RECORD is stripline-export.json of a run, SWEEP what 'stripline-tune sweep' has printed for the same ranks and path. The
+RECORD is stripline-export.json of a run, SWEEP what 'stripline-tune sweep' has printed for the same ranks and path: of
+alternatives, or, with --knobs --record RECORD, of knobs. The
 exit status is 1 where what is asked for is not met: 90 % of the gain, a factor of 1.3 over the cells where the default
 is not the best, choices that differ in cells and knobs that tie alone, and files that differ where choices do; and where there
 is nothing to compare.
@@ -58,12 +59,16 @@ def log_ratio(times, default, runs):
 
 
 def read_sweep(path):
-    """{cell: {alternative: times}}, without what failed."""
-    cells = collections.defaultdict(dict)
+    """The lines of a sweep, without what failed."""
     with open(path, encoding="utf-8") as file:
-        for line in map(json.loads, file):
-            if not line["failure"]:
-                cells[cell_of(line)][line["candidate"]] = line["times_s"]
+        return [line for line in map(json.loads, file) if not line["failure"]]
+
+
+def cells_of(lines):
+    """{cell: {alternative: times}} of a sweep of alternatives."""
+    cells = collections.defaultdict(dict)
+    for line in lines:
+        cells[cell_of(line)][line["candidate"]] = line["times_s"]
     return cells
 
 
@@ -81,14 +86,65 @@ def judged(alternatives, chosen):
     return None if None in found else (best, *found)
 
 
+def found_enough(all_chosen, all_best, where_lost):
+    """Says, of logarithms of times over the default's, what part of the best's gain the choices have, and how much faster
+    they are in the cells where the default is not the best."""
+    part = all_chosen / all_best if all_best < 0 else 1.0
+    factor = math.exp(-statistics.mean(where_lost))
+    print(f"\nOf the gain of the exhaustive search (of logarithms of times, over all cells) the choices have {100 * part:.1f} %.")
+    print(f"Over the {len(where_lost)} cells where the default is not the best they are {factor:.2f} times as fast as it.")
+    return part >= SHARE and factor >= FACTOR
+
+
+def share_of_knobs(record, lines):
+    """As share(), of settings, which act on all cells: beside the best value, or two, that loses in no cell."""
+    swept = collections.defaultdict(dict)
+    for line in lines:
+        swept[tuple(sorted(line["settings"].items()))][line["operation"], line["ranks"], line["bytes"]] = line["times_s"]
+    chosen = tuple(sorted(record["settings"].items())) if record["validated"] else ()
+    if () not in swept or chosen not in swept:
+        sys.exit("tuned_targets.py: the sweep lacks the default, or the settings of the record: sweep with --record")
+    default = swept[()]
+    runs = range(len(next(iter(default.values()))))
+
+    def gains(settings, half):
+        logs = {cell: log_ratio(times, default[cell], runs[half::2]) for cell, times in swept[settings].items()}
+        return None if None in logs.values() else logs
+
+    def loses(settings):
+        pairs = [[(times[run], default[cell][run]) for run in runs[::2] if times[run] and default[cell][run]]
+                 for cell, times in swept[settings].items()]
+        return any(all(time_s > (1 + MARGIN) * usual_s for time_s, usual_s in one) for one in pairs)
+
+    by_even = {settings: gains(settings, 0) for settings in swept if gains(settings, 0) and gains(settings, 1)}
+    best = min((one for one in by_even if not loses(one)), key=lambda one: statistics.mean(by_even[one].values()), default=None)
+    if best is None or chosen not in by_even:
+        sys.exit("tuned_targets.py: the sweep has too few runs")
+    odd = {settings: gains(settings, 1) for settings in by_even}
+    rows = [[" ".join("=".join(one) for one in settings) or "the default", f"{math.exp(statistics.mean(logs.values())):.3f}",
+             f"{math.exp(max(logs.values())):.2f}", " and ".join(["best"] * (settings == best) + ["choice"] * (settings == chosen))]
+            for settings, logs in sorted(odd.items(), key=lambda one: statistics.mean(one[1].values()))]
+    print("Settings, as times over the default's: in the mean of all cells, and in the worst:\n")
+    print_table(["settings", ">all", ">worst", ""], rows)
+    all_best = sum(odd[best].values())
+    where_lost = [odd[chosen][cell] for cell, of_best in odd[best].items() if of_best < math.log(1 - MARGIN)]
+    if statistics.mean(odd[best].values()) > math.log(1 - MARGIN):
+        print("\nThe default is the best over all cells, within 3 %: keep it.")
+        return not chosen
+    return found_enough(sum(odd[chosen].values()), all_best, where_lost)
+
+
 def share(args):
-    """What RECORD's choices gain in the cells of SWEEP, beside the best alternatives of an exhaustive search, which one
-    half of its runs chooses and the other half measures."""
+    """What RECORD's choices gain in the cells of SWEEP, beside the best of an exhaustive search, which one half of its runs
+    chooses and the other half measures. What was not validated is not exported, and gains nothing."""
     record = record_of(args.record)
-    choices = {cell_of(one): one["chosen"] for one in record["cells"]}
+    lines = read_sweep(args.sweep)
+    if any("settings" in line for line in lines):
+        return share_of_knobs(record, lines)
+    choices = {cell_of(one): one["chosen"] for one in record["cells"]} if record["validated"] else {}
     rows, all_best, all_chosen, where_lost = [], 0.0, 0.0, []
     by_collective = collections.defaultdict(list)
-    for cell, alternatives in read_sweep(args.sweep).items():
+    for cell, alternatives in cells_of(lines).items():
         chosen = choices.get(cell, "default")
         found = judged(alternatives, chosen)
         if found is None:
@@ -109,14 +165,10 @@ def share(args):
     print_table(["collective", ">cells", ">choices", ">best"],
                 [[name, len(of), *(f"{math.exp(statistics.mean(one[i] for one in of)):.3f}" for i in (1, 0))]
                  for name, of in sorted(by_collective.items())])
-    part = all_chosen / all_best if all_best < 0 else 1.0
-    factor = math.exp(-statistics.mean(where_lost)) if where_lost else None
-    print(f"\nOf the gain of the exhaustive search (of logarithms of times, over all cells) the choices have {100 * part:.1f} %.")
-    if factor is None:
-        print("The default is the best everywhere, within 3 %: keep it.")
+    if not where_lost:
+        print("\nThe default is the best everywhere, within 3 %: keep it.")
         return all(one == "default" for one in choices.values())
-    print(f"Over the {len(where_lost)} cells where the default is not the best they are {factor:.2f} times as fast as it.")
-    return part >= SHARE and factor >= FACTOR
+    return found_enough(all_chosen, all_best, where_lost)
 
 
 def ties(found):

@@ -3,10 +3,10 @@
 // show the same memory (static_data.h). Offsets are the same on every PE, addresses need not be.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace stripline::shmem {
 
@@ -19,22 +19,16 @@ struct SymmetricRange {
 
 class Addresses {
  public:
-  static constexpr size_t kMaxRanges = 64;
   static constexpr uint64_t kNowhere = std::numeric_limits<uint64_t>::max();
 
-  /// The heap first, for it is looked at first. False if there are too many.
-  bool add(const SymmetricRange& range) {
-    if (count_ == ranges_.size()) return false;
-    ranges_[count_++] = range;
-    return true;
-  }
+  /// The heap first, for it is looked at first.
+  void add(const SymmetricRange& range) { ranges_.push_back(range); }
 
   /// The offset of these bytes; kNowhere if they are not within one range. No bytes are where they
   /// begin.
   uint64_t offset_of(const void* address, size_t bytes) const {
     const auto place = reinterpret_cast<uintptr_t>(address);
-    for (size_t i = 0; i < count_; ++i) {
-      const SymmetricRange& range = ranges_[i];
+    for (const SymmetricRange& range : ranges_) {
       const uintptr_t distance = place - range.begin;  // huge below the range
       if (distance < range.bytes && bytes <= range.bytes - distance) return range.offset + distance;
     }
@@ -42,8 +36,7 @@ class Addresses {
   }
 
  private:
-  std::array<SymmetricRange, kMaxRanges> ranges_;
-  size_t count_ = 0;
+  std::vector<SymmetricRange> ranges_;
 };
 
 }  // namespace stripline::shmem

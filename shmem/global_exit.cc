@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <iostream>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -22,11 +23,19 @@ constexpr double kGraceSeconds = 0.1;
 constexpr std::chrono::seconds kLimit{3};
 
 uint32_t handler = 0;
+std::thread::id thread_of_program;
 
 // In good order, as far as who has started the PEs is concerned: all end with the same status. On a
 // virtual clock others would wait for this PE's turn: the launcher is to end them.
+//
+// What is to follow exit() does not: this may be in the middle of a call, on any thread. Nor are
+// streams of C++ flushed that a thread of the program may be writing to.
 [[noreturn]] void leave_and_exit(World& world, int status) {
-  std::fflush(nullptr);
+  if (std::this_thread::get_id() == thread_of_program) {
+    flush_streams();
+  } else {
+    std::fflush(nullptr);
+  }
   if (world.state().job.options().clock == "real") world.state().job.bootstrap().left();
   ::_exit(status);
 }
@@ -64,7 +73,14 @@ void limit(World& world, const char* call, int status, const std::atomic<int64_t
 
 }  // namespace
 
+void flush_streams() {
+  for (std::ostream* const stream : {&std::cout, &std::cerr, &std::clog}) stream->flush();
+  for (std::wostream* const stream : {&std::wcout, &std::wcerr, &std::wclog}) stream->flush();
+  std::fflush(nullptr);
+}
+
 void watch_for_global_exit(World& world) {
+  thread_of_program = std::this_thread::get_id();
   handler = world.context().register_am([&world](rank_t, std::span<const std::byte> payload) {
     int status = 0;
     if (payload.size() != sizeof status) return;  // no PE of this program sends that
@@ -85,7 +101,7 @@ void global_exit(const char* call, int status) {
     context.am_send(pe, handler, std::as_bytes(std::span(&status, 1)));
   }
   peer.store(-1);
-  std::fflush(nullptr);
+  flush_streams();
   context.wait_until([] { return false; }, here.pes() > 1 ? kGraceSeconds : 0);
   // The launcher ends those that neither call nor end; one that cannot be asked for that ends them
   // if this PE fails.

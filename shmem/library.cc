@@ -136,7 +136,8 @@ bool keeps_no_pages(const std::string& provider) {
 }
 
 // Collective: gives static data and the heap their memory.
-Status make_symmetric(World& world, const Start& start, std::span<const StaticObject> objects) {
+Status make_symmetric(World& world, const Start& start, std::span<const StaticObject> objects,
+                      bool others_run) {
   Context& context = world.context();
   STRIPLINE_ASSIGN_OR_RETURN(const auto all,
                              context.new_symmetric_array<std::byte>(start.options.segment_bytes));
@@ -150,7 +151,8 @@ Status make_symmetric(World& world, const Start& start, std::span<const StaticOb
   compare_layouts(world, describe(objects));
   if (start.static_bytes > 0) {
     const handlers_paused paused(context);  // a thread of the runtime stays out
-    STRIPLINE_RETURN_IF_ERROR(move_to({here(static_offset), start.static_bytes}, objects, pinned));
+    STRIPLINE_RETURN_IF_ERROR(
+        move_to({here(static_offset), start.static_bytes}, objects, pinned, others_run));
   }
   std::byte* const heap = aligned({here(heap_offset), start.heap_bytes}, kHeapAlignment, pinned);
   const auto heap_begin = reinterpret_cast<uintptr_t>(heap);
@@ -163,11 +165,7 @@ Status make_symmetric(World& world, const Start& start, std::span<const StaticOb
   uint64_t offset = static_offset;
   for (const StaticObject& object : objects) {
     for (const StaticPages& part : object.pages) {
-      if (!addresses.add({part.begin, part.bytes, offset})) {
-        return Error(ErrorCode::resource_exhausted,
-                     "the program has more shared objects with static data than the " +
-                         std::to_string(Addresses::kMaxRanges) + " that can be symmetric");
-      }
+      addresses.add({part.begin, part.bytes, offset});
       offset += part.bytes;
     }
   }
@@ -199,31 +197,25 @@ void say_what_is_asked_for(const Environment& environment) {
 void at_exit(int status, void*) {
   if (the_world == nullptr || the_world->state().job.in_child()) return;
   if (status != 0) {
-    std::fflush(nullptr);
+    flush_streams();
     ::_exit(status);
   }
   while (the_world != nullptr) finalize("exit");
 }
 
 Status start_world(int thread_level) {
-  // Before anything else: a thread may write static data while they move.
-  const size_t threads = threads_of_process();
+  // Threads of the program and of its libraries, which may write static data while these move.
+  // Those that are started here do not.
+  const bool others_run = threads_of_process() != 1;
   const auto environment = read_environment();
   if (!environment.ok()) return refused(environment.error());
   const std::vector<StaticObject> objects = static_objects();
   const size_t static_bytes = total_bytes(objects);
-  if (threads > 1 && static_bytes > 0) {
-    return refused(
-        Error(ErrorCode::failed_precondition,
-              "shmem_init in a process of " + std::to_string(threads) +
-                  " threads: static data become symmetric in this call, and no other thread may "
-                  "write them meanwhile; call it before threads are started"));
-  }
   const auto start = prepare(*environment, thread_level, static_bytes);
   if (!start.ok()) return refused(start.error());
   STRIPLINE_ASSIGN_OR_RETURN(auto context, Context::init(start->options));
   auto world = std::make_unique<World>(std::move(context), thread_level);
-  if (const Status made = make_symmetric(*world, *start, objects); !made.ok()) {
+  if (const Status made = make_symmetric(*world, *start, objects, others_run); !made.ok()) {
     world->state().fail(made.error());
   }
   world->make_predefined_teams();
@@ -255,6 +247,12 @@ int init_thread(const char* call, int requested, int* provided) {
                             ", which is not one of SHMEM_THREAD_SINGLE to SHMEM_THREAD_MULTIPLE"));
   }
   if (the_world == nullptr) {
+    if (has_ended) {
+      end_unstarted(Error(ErrorCode::failed_precondition,
+                          std::string(call) +
+                              " behind the last shmem_finalize, by which this PE has left its job, "
+                              "which it can join once; call it as often as shmem_finalize before"));
+    }
     if (const Status started = start_world(requested); !started.ok()) {
       end_unstarted(started.error());
     }

@@ -2,16 +2,23 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <deque>
 #include <dirent.h>
 #include <elf.h>
 #include <link.h>
+#include <optional>
 #include <pthread.h>
 #include <string_view>
 #include <sys/mman.h>
 #include <system_error>
+#include <tuple>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 #include "base/build_id.h"
 #include "base/hex.h"
@@ -113,9 +120,11 @@ StaticObject object_of(const dl_phdr_info& info, std::string_view path) {
 }
 
 // Word by word, as whatever lies between objects is copied, too: AddressSanitizer, whose red zones
-// that is, checks the calls of the C library.
-__attribute__((no_sanitize("address"))) void copy_page(std::byte* to, const std::byte* from,
-                                                       size_t bytes) {
+// that is, checks the calls of the C library. ThreadSanitizer cannot see that no thread
+// writes meanwhile (WritesHeld).
+__attribute__((no_sanitize("address"), no_sanitize("thread"))) void copy_page(std::byte* to,
+                                                                              const std::byte* from,
+                                                                              size_t bytes) {
   const auto* const words = reinterpret_cast<const volatile uint64_t*>(from);
   auto* const copy = reinterpret_cast<volatile uint64_t*>(to);
   for (size_t i = 0; i < bytes / sizeof(uint64_t); ++i) {
@@ -201,6 +210,86 @@ bool can_be_mapped_again(std::byte* place) {
   return true;
 }
 
+// Other threads, which may write what is being moved: its pages are read-only from before they are
+// copied until those of the segment are in their place, and who writes there waits for that in a
+// handler of SIGSEGV, and writes then. One at a time in a process.
+//
+// The handler stays: a thread may not have come to it yet when all have been moved. It calls
+// nothing that the dynamic linker would have to look up first, which writes static data, too.
+class WritesHeld {
+ public:
+  explicit WritesHeld(std::span<const StaticObject> objects) {
+    static auto& kept = *new std::deque<std::vector<StaticPages>>;
+    std::vector<StaticPages>& all = kept.emplace_back();
+    for (const StaticObject& object : objects) {
+      all.insert(all.end(), object.pages.begin(), object.pages.end());
+    }
+    held.all.store(&all);
+    held.made_again.store(0);
+    held.is_moving.store(true);
+    held.errno_of_mover = &errno;
+    if (std::exchange(held.is_installed, true)) return;
+    struct sigaction action {};
+    action.sa_sigaction = wait_until_moved;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    ::sigemptyset(&action.sa_mask);
+    ::sigaction(SIGSEGV, &action, &held.before);
+  }
+  ~WritesHeld() { held.is_moving.store(false); }
+  WritesHeld(const WritesHeld&) = delete;
+  WritesHeld& operator=(const WritesHeld&) = delete;
+
+  /// From now on no thread writes there. False, with errno, where that cannot be.
+  bool hold(const StaticPages& part) {
+    held.begin.store(part.begin);
+    held.bytes.store(part.bytes);
+    return ::mprotect(pointer_to(part.begin), part.bytes, PROT_READ) == 0;
+  }
+  /// Whatever is there may be written again. `moved`: other pages are there.
+  void release(const StaticPages& part, bool moved) {
+    if (!moved) ::mprotect(pointer_to(part.begin), part.bytes, PROT_READ | PROT_WRITE);
+    held.bytes.store(0);
+  }
+
+ private:
+  // Writes that are made again though all have been moved: by threads that were late, unless what
+  // is there may not be written at all.
+  static constexpr uint32_t kMostMadeAgain = 1000;
+
+  struct Held {
+    std::atomic<const std::vector<StaticPages>*> all{nullptr};
+    const int* errno_of_mover = nullptr;  // which thread that is
+    bool is_installed = false;
+    struct sigaction before {};
+    std::atomic<uintptr_t> begin{0};  // of what is held
+    std::atomic<size_t> bytes{0};
+    std::atomic<bool> is_moving{false};
+    // Not written while pages are read-only: it may be in one.
+    std::atomic<uint32_t> made_again{0};
+  };
+  static Held held;
+
+  static bool is_to_move(uintptr_t address) {
+    for (const StaticPages& part : *held.all.load()) {
+      if (address - part.begin < part.bytes) return true;
+    }
+    return false;
+  }
+  static bool is_held(uintptr_t address) { return address - held.begin.load() < held.bytes.load(); }
+  static void wait_until_moved(int signal, siginfo_t* info, void*) {
+    const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+    if (info->si_code == SEGV_ACCERR && &errno != held.errno_of_mover && is_to_move(address) &&
+        (held.is_moving.load() || ++held.made_again < kMostMadeAgain)) {
+      while (is_held(address)) {
+      }
+      return;
+    }
+    // Not this one's affair: it happens again, with what was there before.
+    ::sigaction(signal, &held.before, nullptr);
+  }
+};
+WritesHeld::Held WritesHeld::held;
+
 std::string_view next_line(std::string_view& text) {
   const size_t end = text.find('\n');
   const std::string_view line = text.substr(0, end);
@@ -251,8 +340,11 @@ std::vector<StaticObject> static_objects() {
         return 0;
       },
       &objects);
-  std::sort(objects.begin(), objects.end(),
-            [](const StaticObject& a, const StaticObject& b) { return a.name < b.name; });
+  // Files of one name, from several folders, may have been loaded in another order elsewhere.
+  std::stable_sort(objects.begin(), objects.end(),
+                   [](const StaticObject& a, const StaticObject& b) {
+                     return std::tie(a.name, a.build) < std::tie(b.name, b.build);
+                   });
   return objects;
 }
 
@@ -295,7 +387,8 @@ size_t total_bytes(std::span<const StaticObject> objects) {
   return sum;
 }
 
-Status move_to(std::span<std::byte> place, std::span<const StaticObject> objects, bool pinned) {
+Status move_to(std::span<std::byte> place, std::span<const StaticObject> objects, bool pinned,
+               bool others_run) {
   if (place.empty()) return {};
   if (!can_be_mapped_again(place.data())) {
     if (pinned || !make_shareable(place)) {
@@ -305,15 +398,23 @@ Status move_to(std::span<std::byte> place, std::span<const StaticObject> objects
                    "(STRIPLINE_SAME_NODE=mapped)");
     }
   }
+  std::optional<WritesHeld> others;
+  if (others_run) others.emplace(objects);
   size_t done = 0;
   for (const StaticObject& object : objects) {
     for (const StaticPages& part : object.pages) {
-      copy_pages(place.data() + done, pointer_to(part.begin), part.bytes);
-      // From here to the next line nothing of this process writes static data.
-      if (!map_again(place.data() + done, part.bytes, pointer_to(part.begin))) {
+      bool moved = !others || others->hold(part);
+      if (moved) {
+        copy_pages(place.data() + done, pointer_to(part.begin), part.bytes);
+        // From here to the next line nothing of this process writes static data.
+        moved = map_again(place.data() + done, part.bytes, pointer_to(part.begin));
+      }
+      const int why = errno;
+      if (others) others->release(part, moved);
+      if (!moved) {
         return Error(ErrorCode::failed_precondition,
                      "the static data of '" + object.name +
-                         "' cannot be made symmetric: " + std::generic_category().message(errno));
+                         "' cannot be made symmetric: " + std::generic_category().message(why));
       }
       done += part.bytes;
     }

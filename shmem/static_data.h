@@ -57,11 +57,14 @@ std::string difference(const std::string& mine, const std::string& theirs);
 size_t total_bytes(std::span<const StaticObject> objects);
 
 /// Puts the pages of all objects, one after the other, into `place`: zeroed and page-aligned
-/// memory of the segment, of total_bytes(). From then on both addresses show the same memory. No
-/// other thread writes static data meanwhile. `pinned`: a network may hold on to the pages of
-/// `place`. A child process of fork() gets a copy of its own, as of all its memory. Errors:
-/// failed_precondition where this cannot be, and then nothing has changed.
-Status move_to(std::span<std::byte> place, std::span<const StaticObject> objects, bool pinned);
+/// memory of the segment, of total_bytes(). From then on both addresses show the same memory.
+/// `pinned`: a network may hold on to the pages of `place`. `others_run`: other threads may write
+/// static data meanwhile; one that does waits until they have been moved, by a handler of SIGSEGV,
+/// and calls of the system that are to write there fail in that time. A child process of fork()
+/// gets a copy of its own, as of all its memory. Errors: failed_precondition where this cannot be,
+/// and then nothing has changed.
+Status move_to(std::span<std::byte> place, std::span<const StaticObject> objects, bool pinned,
+               bool others_run);
 
 /// The same memory at an address that is a multiple of `alignment`, a power of two from a page on:
 /// a second mapping of it, until the process ends. `memory` itself if it is aligned, or if it

@@ -1,9 +1,16 @@
 #include "shmem/static_data.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+#include <string>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -111,7 +118,7 @@ TEST(MovedData, AreSeenAtBothAddresses) {
     const Pages data(MAP_PRIVATE);
     const Pages segment(flags);
     *data.at(5) = std::byte{9};
-    const Status moved = move_to(segment.all(), std::vector{data.as_object()}, false);
+    const Status moved = move_to(segment.all(), std::vector{data.as_object()}, false, false);
     ASSERT_TRUE(moved.ok()) << moved.error().message();
     EXPECT_EQ(*data.at(5), std::byte{9});
     EXPECT_EQ(*segment.at(5), std::byte{9});
@@ -136,11 +143,57 @@ TEST(MovedData, AreSeenAtBothAddresses) {
   }
 }
 
+// Two threads count in words of their own, all over the pages, while these move.
+TEST(MovedData, LoseNothingThatOtherThreadsWrite) {
+  constexpr size_t kThreads = 2;
+  constexpr size_t kWords = Pages::kBytes / sizeof(uint64_t);
+  for (int turn = 0; turn < 5; ++turn) {
+    const Pages data(MAP_PRIVATE);
+    const Pages segment(MAP_SHARED);
+    std::atomic<bool> moved = false;
+    std::atomic<uint64_t> begun = 0;
+    std::array<uint64_t, kThreads> rounds{};
+    std::vector<std::thread> threads;
+    for (size_t t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        auto* const words = reinterpret_cast<volatile uint64_t*>(data.at(0));
+        while (!moved) {
+          for (size_t i = t; i < kWords; i += kThreads) words[i] = words[i] + 1;
+          if (++rounds[t] == 2) ++begun;
+        }
+      });
+    }
+    while (begun < kThreads) std::this_thread::yield();
+    const Status done = move_to(segment.all(), std::vector{data.as_object()}, false, true);
+    moved = true;
+    for (std::thread& one : threads) one.join();
+    ASSERT_TRUE(done.ok()) << done.error().message();
+    const auto* const words = reinterpret_cast<const uint64_t*>(segment.at(0));
+    for (size_t i = 0; i < kWords; ++i) ASSERT_EQ(words[i], rounds[i % kThreads]) << i;
+  }
+}
+
+// What is no write to data that move is handled as before.
+TEST(MovedDataDeathTest, LeaveOtherMistakesToWhoHandlesThem) {
+  EXPECT_EXIT(
+      {
+        ::signal(SIGSEGV, [](int) { ::_exit(42); });
+        const Pages data(MAP_PRIVATE);
+        const Pages segment(MAP_SHARED);
+        const Pages other(MAP_PRIVATE);
+        ::mprotect(other.at(0), Pages::kBytes, PROT_READ);
+        const Status moved = move_to(segment.all(), std::vector{data.as_object()}, false, true);
+        *static_cast<volatile std::byte*>(data.at(0)) = std::byte{1};
+        if (moved.ok()) *static_cast<volatile std::byte*>(other.at(0)) = std::byte{1};
+      },
+      ::testing::ExitedWithCode(42), "");
+}
+
 TEST(MovedData, StayWhereANetworkHoldsThePagesOfTheSegment) {
   const Pages data(MAP_PRIVATE);
   const Pages segment(MAP_PRIVATE);
   *data.at(5) = std::byte{9};
-  const Status moved = move_to(segment.all(), std::vector{data.as_object()}, true);
+  const Status moved = move_to(segment.all(), std::vector{data.as_object()}, true, false);
   ASSERT_FALSE(moved.ok());
   EXPECT_NE(moved.error().message().find("STRIPLINE_SAME_NODE=mapped"), std::string::npos);
   *segment.at(5) = std::byte{1};

@@ -1,6 +1,7 @@
 #include "shmem/symmetric_memory.h"
 
 #include <algorithm>
+#include <array>
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,7 @@
 #include "shmem/world.h"
 
 #include <algorithm>
+#include <array>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>

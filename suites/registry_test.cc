@@ -381,8 +381,8 @@ TEST(EveryKernel, IsExplainedByTheCommandsOfItsTrace) {
   ASSERT_TRUE(model.ok()) << model.error().message();
   const std::set<std::string> kinds = explain_kernels(&*model, file.path(), false);
   // Indexed loops of these lengths tie with their baseline.
-  for (const char* kind :
-       {"loop", "nest", "call", "sweep", "gather", "product", "update", "bulk", "fine"}) {
+  for (const char* kind : {"loop", "nest", "call", "sweep", "gather", "product", "update",
+                           "encoding", "bulk", "fine"}) {
     EXPECT_TRUE(kinds.contains(kind)) << kind;
   }
 }
@@ -399,7 +399,7 @@ TEST(EveryKernel, IsExplainedWithoutAModel) {
   const std::set<std::string> kinds = explain_kernels(nullptr, "", false);
   // Without a model, updates are timed by each method first.
   for (const char* kind :
-       {"loop", "nest", "call", "gather", "indirect", "product", "bulk", "fine"}) {
+       {"loop", "nest", "call", "gather", "indirect", "product", "encoding", "bulk", "fine"}) {
     EXPECT_TRUE(kinds.contains(kind)) << kind;
   }
 }

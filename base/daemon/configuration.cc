@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/command_line.h"
 #include "base/toml_settings.h"
 
 namespace stripline {
@@ -40,9 +41,8 @@ std::string default_text(const CLI::Option& option) {
 
 Configuration::Configuration(CLI::App& app, ConfigurationNames names)
     : app_(&app), names_(std::move(names)) {
-  app.add_option("--config", file_,
-                 "Read settings from this file (TOML; keys are the names of options)")
-      ->type_name("FILE");
+  add_value(app, "--config", file_,
+            "Read settings from this file (TOML; keys are the names of options)", "FILE");
   app.add_flag("--check-config", check_, "Check the settings, wherever they come from, and exit");
   app.add_flag("--print-config", print_,
                "Print the settings as TOML, each with where it comes from, and exit");

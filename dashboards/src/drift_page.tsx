@@ -92,7 +92,7 @@ function OneVersion({ version, query, again }: { version: ModelVersion; query: R
         return (
           <>
             <div class={`state ${{ good: "good", warn: "stale", bad: "bad", none: "empty" }[kind]}`}><strong>{title}</strong> <span>{text}</span>{last && <span>Checked {ago(last.time, Date.now())}.</span>}</div>
-            {of.checks.length === 0 && <p>The server measures sentinels, blocking gets and puts of all sizes, bursts of them and transfers of many regions, automatically (<code>--sentinel-interval</code>). To check at once: <code>stripline model check {name}</code></p>}
+            {of.checks.length === 0 && <p>The server measures sentinels, blocking gets and puts of all sizes, bursts of them and transfers of many regions, and validates settings of other runtimes again, automatically (<code>--sentinel-interval</code>). To check at once: <code>stripline model check {name}</code></p>}
             <div class="actions">
               <Action text="Check it" role="PUBLISHER" question={`Compares what a campaign has measured with what ${name} predicts. Two checks in a row that are off make it stale.`}
                 about={{ label: "Campaign", hint: "c12", required: true }} act={(campaign) => post(`${version.name}/check`, { campaign: `campaigns/${short(campaign)}` })} done={changed} />

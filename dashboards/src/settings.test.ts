@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { holdsSettings, planeOf, ratioOf, rejectedOf, rulesOf, type ExportCell, type ExportRecord } from "./settings";
+import { holdsSettings, planeOf, ratioOf, readByTarget, rejectedOf, rulesOf, type ExportCell, type ExportRecord } from "./settings";
 
 const cell = (bytes: number, chosen: string, more: Partial<ExportCell> = {}): ExportCell => ({ collective: "bcast", ranks: 4, bytes, chosen, outcome: "", ...more });
 const record = (more: Partial<ExportRecord>) => ({ ranks: [4], cells: [], checks: [], rejected: [], ...more } as unknown as ExportRecord);
@@ -30,6 +30,14 @@ test("what was left out for one reason is said once", () => {
     { candidate: "chain", collective: "bcast", reason: "hung for 5 s", cells: 2 },
     { candidate: "chain", collective: "bcast", reason: "exited with code 9", cells: 1 },
   ]);
+});
+
+test("what is exported is read where every mechanism was seen to act", () => {
+  const rules = { factor: 4, candidate: "linear", collective: "bcast", ranks: 4 };
+  const knobs = { factor: 2, setting: { name: "a", value: "1" }, operation: "latency", collective: "bcast", ranks: 2 };
+  assert.equal(readByTarget(record({ proofs: [rules, knobs] })), "yes: a probe (linear for bcast) took 4.00 times as long, and a probe (a=1 for latency) took 2.00 times as long");
+  assert.equal(readByTarget(record({ proofs: [rules, { ...knobs, factor: null }] })), "not shown");
+  assert.equal(readByTarget(record({})), "not shown");
 });
 
 test("fabrics of settings are known by their names", () => {

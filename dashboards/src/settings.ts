@@ -20,6 +20,12 @@ export interface ExportKnob { name: string; value: string; outcome: string; rati
 
 export interface ExportCheck { operation: string; ranks: number; bytes: number; type: string; in_place: boolean; stage: string; verdict: string; ratio: number | null; lower: number | null; upper: number | null; pairs: number }
 
+/** A choice for a number of ranks that was not measured, as those on both sides agree. */
+export interface ExportPrediction { collective: string; ranks: number; first_bytes: number; last_bytes: number; chosen: string }
+
+/** That the target reads what is exported: rules by an alternative, settings by a value of a knob. */
+export interface ExportProof { factor: number | null; candidate?: string; setting?: { name: string; value: string }; operation?: string; collective: string; ranks: number }
+
 export interface ExportRecord {
   target: string;
   version: string;
@@ -35,10 +41,11 @@ export interface ExportRecord {
   cells: ExportCell[];
   knobs: ExportKnob[];
   settings?: Record<string, string>;
+  predicted?: ExportPrediction[];
   rejected: { collective: string; ranks: number; bytes: number; candidate: string; reason: string }[];
   stages: { stage: string; passed: boolean; verdict: string }[];
   checks: ExportCheck[];
-  proof?: { factor: number | null; candidate?: string; setting?: { name: string; value: string }; operation?: string; collective: string; ranks: number };
+  proofs?: ExportProof[];
 }
 
 /** Whether versions of a model of this fabric are settings of another runtime. */
@@ -95,6 +102,14 @@ export function rulesOf(record: ExportRecord): RuleOf[] {
     }
   }
   return rules;
+}
+
+/** Whether probes have shown that the target reads what is exported: one of each mechanism. */
+export function readByTarget(record: ExportRecord): string {
+  const proofs = record.proofs ?? [];
+  if (proofs.length === 0 || proofs.some((one) => typeof one.factor !== "number")) return "not shown";
+  const probes = proofs.map((one) => `a probe (${one.setting ? `${one.setting.name}=${one.setting.value} for ${one.operation}` : `${one.candidate} for ${one.collective}`}) took ${one.factor!.toFixed(2)} times as long`);
+  return `yes: ${probes.join(", and ")}`;
 }
 
 /** Alternatives that were left out, those with one reason together. */

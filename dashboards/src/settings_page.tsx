@@ -6,7 +6,7 @@ import { Badge, Choice, Contents, Facts, Sorted, type Column } from "./here";
 import { DecisionMap, type Cell } from "./map";
 import { Publishing, Versions } from "./model_versions";
 import { report } from "./report";
-import { planeOf, ratioOf, rejectedOf, rulesOf, type ExportCheck, type ExportKnob, type ExportRecord, type PackedExport, type Ratio, type RuleOf } from "./settings";
+import { planeOf, ratioOf, readByTarget, rejectedOf, rulesOf, type ExportCheck, type ExportKnob, type ExportRecord, type PackedExport, type Ratio, type RuleOf } from "./settings";
 import type { Model, ModelVersion } from "./types";
 import { bytes, count, percent, short } from "./units";
 import { nameOf } from "./version_name";
@@ -71,14 +71,12 @@ function Tried({ record }: { record: ExportRecord }) {
 }
 
 function Validated({ record }: { record: ExportRecord }) {
-  const { proof } = record;
-  const probe = proof && (proof.setting ? `${proof.setting.name}=${proof.setting.value} for ${proof.operation}` : `${proof.candidate} for ${proof.collective}`);
   return (
     <section class="figure" aria-labelledby="validated-title" id="validated">
       <header><div><h2 id="validated-title">Validation in the target</h2><p>Fresh launches with the files and without them, alternating.</p></div></header>
       <Facts of={[
         ...record.stages.map((one): [string, string] => [one.stage.replaceAll("_", " "), `${one.passed ? "passed" : "failed"}: ${one.verdict}`]),
-        ["read by the target", typeof proof?.factor === "number" ? `yes: a probe (${probe}) took ${proof.factor.toFixed(2)} times as long` : "not shown"],
+        ["read by the target", readByTarget(record)],
       ]} />
       <Sorted rows={record.checks} columns={checkColumns} caption="Comparisons" id={(one) => [one.stage, one.operation, one.ranks, one.bytes, one.type, one.in_place].join("/")} most={50} />
     </section>
@@ -102,6 +100,7 @@ function Content({ packed, version, query, again }: { packed: PackedExport; vers
       <section class="figure" aria-labelledby="rules-title" id="rules">
         <header><div><h2 id="rules-title">Rules</h2><p>What the files contain, a sentence for each rule. Everything else keeps the default.</p></div></header>
         {Object.keys(record.settings ?? {}).length > 0 && <ul>{Object.entries(record.settings!).map(([name, value]) => <li key={name}><code>{name} = {value}</code> for all operations.</li>)}</ul>}
+        {(record.predicted ?? []).length > 0 && <ul>{record.predicted!.map((one) => <li key={`${one.collective}/${one.ranks}/${one.first_bytes}`}>{one.collective} of {count(one.ranks, "rank")} uses <code>{one.chosen}</code> for {one.first_bytes === one.last_bytes ? bytes(one.first_bytes) : `${bytes(one.first_bytes)} to ${bytes(one.last_bytes)}`}: predicted, as the numbers of ranks on both sides agree.</li>)}</ul>}
         {rules.length > 0 ? <Sorted rows={rules} columns={ruleColumns} caption="Rules" id={(one) => [one.collective, one.ranks, one.from].join("/")} /> : <p>No operation has a rule of its own.</p>}
       </section>
       <Tried record={record} />

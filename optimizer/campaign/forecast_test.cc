@@ -17,38 +17,38 @@ Rule rule() {
 }
 
 TEST(Forecast, CountsTheRunsThatTheRuleMakes) {
-  const Forecast told = forecast(rule(), {1, 0.01}, std::nullopt);
-  EXPECT_EQ(told.runs, 8U);
-  EXPECT_EQ(told.runs_of_all, 8U);
-  EXPECT_EQ(told.points, 800U);
-  EXPECT_DOUBLE_EQ(told.seconds, 16);
-  EXPECT_DOUBLE_EQ(told.node_s, 64);
-  EXPECT_EQ(told.reason, StopReason::max_runs);
-  EXPECT_TRUE(told.usable);
-  EXPECT_EQ(told.width, std::nullopt);
+  const Forecast expected = forecast(rule(), {1, 0.01}, std::nullopt);
+  EXPECT_EQ(expected.runs, 8U);
+  EXPECT_EQ(expected.runs_of_all, 8U);
+  EXPECT_EQ(expected.points, 800U);
+  EXPECT_DOUBLE_EQ(expected.seconds, 16);
+  EXPECT_DOUBLE_EQ(expected.node_s, 64);
+  EXPECT_EQ(expected.reason, StopReason::max_runs);
+  EXPECT_TRUE(expected.usable);
+  EXPECT_EQ(expected.width, std::nullopt);
 }
 
 TEST(Forecast, FallsBackToCoarserGridsAsTheCampaignWill) {
   Rule slow = rule();
   slow.pilot = true;
-  const Forecast told = forecast(slow, {1, 0.1}, std::nullopt);
-  EXPECT_EQ(told.runs, 8U);
-  EXPECT_EQ(told.runs_of_all, 0U);
+  const Forecast expected = forecast(slow, {1, 0.1}, std::nullopt);
+  EXPECT_EQ(expected.runs, 8U);
+  EXPECT_EQ(expected.runs_of_all, 0U);
   // The whole plan has 60 points beyond the coarse grid of 40; three eighths of them fit.
-  EXPECT_EQ(told.points, 10U + 7 * 61);
+  EXPECT_EQ(expected.points, 10U + 7 * 61);
 }
 
 TEST(Forecast, SaysThatABudgetIsTooSmall) {
   Rule tight = rule();
   tight.pilot = true;
-  Forecast told = forecast(tight, {1, 1.2}, std::nullopt);  // 13 s a run of the coarsest grid
-  EXPECT_EQ(told.runs, 4U);
-  EXPECT_EQ(told.reason, StopReason::time_budget);
-  EXPECT_TRUE(told.usable);  // provisional
-  EXPECT_LE(told.seconds, 60);
-  told = forecast(tight, {1, 5}, std::nullopt);
-  EXPECT_EQ(told.runs, 1U);
-  EXPECT_FALSE(told.usable);
+  Forecast expected = forecast(tight, {1, 1.2}, std::nullopt);  // 13 s a run of the coarsest grid
+  EXPECT_EQ(expected.runs, 4U);
+  EXPECT_EQ(expected.reason, StopReason::time_budget);
+  EXPECT_TRUE(expected.usable);  // provisional
+  EXPECT_LE(expected.seconds, 60);
+  expected = forecast(tight, {1, 5}, std::nullopt);
+  EXPECT_EQ(expected.runs, 1U);
+  EXPECT_FALSE(expected.usable);
   tight.node_budget_s = 40;
   EXPECT_EQ(forecast(tight, {1, 1.2}, std::nullopt).reason, StopReason::node_budget);
 }

@@ -1,10 +1,12 @@
 #include "optimizer/campaign/next_run.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <utility>
 
+#include "base/enum_names.h"
 #include "optimizer/campaign/breaks.h"
 #include "optimizer/campaign/choices.h"
 #include "optimizer/campaign/refinement.h"
@@ -15,6 +17,8 @@
 namespace stripline::campaign {
 namespace {
 
+constexpr std::array<std::string_view, 5> kStopReasons = {"CONVERGED", "MAX_RUNS", "TIME_BUDGET",
+                                                          "NODE_BUDGET", "CANCELLED"};
 // Runs vary: a plan that would just fit will not.
 constexpr double kBudgetReserve = 0.9;
 // What is advised is a multiple of this, with the reserve.
@@ -213,29 +217,10 @@ void expect(Next& next, const Progress& progress) {
 
 }  // namespace
 
-std::string_view to_string(StopReason reason) {
-  switch (reason) {
-    case StopReason::converged:
-      return "CONVERGED";
-    case StopReason::max_runs:
-      return "MAX_RUNS";
-    case StopReason::time_budget:
-      return "TIME_BUDGET";
-    case StopReason::node_budget:
-      return "NODE_BUDGET";
-    case StopReason::cancelled:
-      return "CANCELLED";
-  }
-  return "CANCELLED";
-}
+std::string_view to_string(StopReason reason) { return enum_name(kStopReasons, reason); }
 
 std::optional<StopReason> stop_reason_from_string(std::string_view name) {
-  for (const StopReason reason :
-       {StopReason::converged, StopReason::max_runs, StopReason::time_budget,
-        StopReason::node_budget, StopReason::cancelled}) {
-    if (to_string(reason) == name) return reason;
-  }
-  return std::nullopt;
+  return enum_named<StopReason>(kStopReasons, name);
 }
 
 void limit(Rule& rule, const Spec& spec) {

@@ -27,9 +27,9 @@ Status add_line(const Json& json, std::string& text) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string line, canonical_json(json));
   text += line;
   text += '\n';
-  if (text.size() <= kMostResultsBytes) return {};
+  if (text.size() <= kMaxResultsBytes) return {};
   return Error(ErrorCode::resource_exhausted, "the results exceed " +
-                                                  std::to_string(kMostResultsBytes >> 20) +
+                                                  std::to_string(kMaxResultsBytes >> 20) +
                                                   " MiB; plan fewer runs or experiments");
 }
 
@@ -59,7 +59,7 @@ class ResultsReader {
   explicit ResultsReader(std::string_view what) : what_(what) {}
 
   Result<OfflineResults> read(std::string_view text) {
-    if (text.size() > kMostResultsBytes) return bad(what_, "it is larger than any that is written");
+    if (text.size() > kMaxResultsBytes) return bad(what_, "it is larger than any that is written");
     std::string_view rest = text;
     while (!rest.empty()) {
       const size_t end = rest.find('\n');

@@ -19,7 +19,7 @@
 namespace stripline::campaign {
 
 /// The largest file, in bytes.
-inline constexpr size_t kMostResultsBytes = size_t{256} << 20;
+inline constexpr size_t kMaxResultsBytes = size_t{256} << 20;
 /// The most samples in one of its lines, as in what agents send at once.
 inline constexpr size_t kMostBatchBytes = size_t{4} << 20;
 
@@ -49,7 +49,7 @@ struct OfflineResults {
 };
 
 /// Errors: invalid_argument for numbers that are not finite; resource_exhausted when it would be
-/// larger than kMostResultsBytes.
+/// larger than kMaxResultsBytes.
 Result<std::string> results_text(const OfflineResults& results);
 
 /// `what` names it in messages. Errors: data_loss for what is no such file, is cut off or was

@@ -203,7 +203,7 @@ Result<std::string> bundle_text(const PlanBundle& bundle) {
 }
 
 Result<PlanBundle> read_bundle(std::string_view text, std::string_view what) {
-  if (text.size() > kMostBundleBytes) return not_of_kind(kPlan, what, "it is larger than any");
+  if (text.size() > kMaxBundleBytes) return not_of_kind(kPlan, what, "it is larger than any");
   const auto json = parse_json(text, "its text");
   if (!json.ok()) return not_of_kind(kPlan, what, json.error().message());
   return bundle_from_json(*json, what);

@@ -15,7 +15,7 @@
 namespace stripline::campaign {
 
 /// The largest file, in bytes.
-inline constexpr size_t kMostBundleBytes = size_t{64} << 20;
+inline constexpr size_t kMaxBundleBytes = size_t{64} << 20;
 
 struct PlanBundle {
   std::string origin;     ///< The campaign that it is the plan of; empty: it was only planned.

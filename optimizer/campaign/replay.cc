@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/enum_names.h"
 #include "base/random.h"
 #include "optimizer/campaign/choices.h"
 #include "optimizer/campaign/next_run.h"
@@ -15,7 +16,8 @@
 namespace stripline::campaign {
 namespace {
 
-constexpr std::array kStrategies = {"grid", "race", "straddle", "random", "halving"};
+constexpr std::array<std::string_view, 5> kStrategies = {"grid", "race", "straddle", "random",
+                                                         "halving"};
 // Runs of a recording have no ranks to be started.
 constexpr double kNoStartS = 1e-12;
 // A choice that is slower than the best by no more is as good.
@@ -228,14 +230,10 @@ uint32_t chosen_by(Strategy strategy, const PointTable& table, const Choice& cho
 
 }  // namespace
 
-std::string_view to_string(Strategy strategy) {
-  return kStrategies.at(static_cast<size_t>(strategy));
-}
+std::string_view to_string(Strategy strategy) { return enum_name(kStrategies, strategy); }
 
 std::optional<Strategy> strategy_from_string(std::string_view name) {
-  const auto found = std::ranges::find(kStrategies, name);
-  if (found == kStrategies.end()) return std::nullopt;
-  return static_cast<Strategy>(found - kStrategies.begin());
+  return enum_named<Strategy>(kStrategies, name);
 }
 
 Result<ReplayResult> replay(const Recording& recording, const ReplayTerms& terms) {

@@ -4,10 +4,16 @@
 #include <array>
 #include <cmath>
 
+#include "base/enum_names.h"
+
 namespace stripline::campaign {
 namespace {
 
 constexpr std::array<std::string_view, 3> kWhenBusy = {"wait", "measure", "refuse"};
+// Far above what a campaign can use, low enough that a typing error cannot ask for a plan that
+// exhausts the server.
+constexpr uint32_t kMaxRanks = 4096;
+constexpr uint32_t kMaxRuns = 1000;
 constexpr double kMaxTimeBudget_s = 86400;
 constexpr double kBudgetedTime_s = 60;
 constexpr double kFullTime_s = 300;
@@ -24,9 +30,7 @@ std::string_view to_string(WhenBusy policy) {
 
 std::optional<WhenBusy> when_busy_from_string(std::string_view name) {
   if (name.empty()) return WhenBusy::wait;
-  const auto found = std::ranges::find(kWhenBusy, name);
-  if (found == kWhenBusy.end()) return std::nullopt;
-  return static_cast<WhenBusy>(found - kWhenBusy.begin());
+  return enum_named<WhenBusy>(kWhenBusy, name);
 }
 
 std::span<const SpecField> spec_fields() {
@@ -51,6 +55,7 @@ std::span<const SpecField> spec_fields() {
        .help = "Nodes in the group (default 2)",
        .member = &Spec::nodes,
        .stored_always = true,
+       .most = kMaxNodes,
        .form = {"Nodes", "2", "Number of nodes that measure together."}},
       {.name = "ranks",
        .option = "--ranks",
@@ -58,6 +63,7 @@ std::span<const SpecField> spec_fields() {
        .help = "Ranks in all, dealt to the nodes in turn (default 2)",
        .member = &Spec::ranks,
        .stored_always = true,
+       .most = kMaxRanks,
        .form = {"Ranks", "2", "Total number, distributed round-robin over the nodes."}},
       {.name = "effort",
        .option = "--effort",
@@ -72,6 +78,7 @@ std::span<const SpecField> spec_fields() {
        .help = "Runs of fresh processes, at least 6 (default: 8 budgeted, 12 full)",
        .member = &Spec::runs,
        .stored_always = true,
+       .most = kMaxRuns,
        .form = {"Runs", "8 budgeted, 12 full",
                 "Each with fresh processes; intervals need at least 6."}},
       {.name = "time_budget_s",

@@ -54,6 +54,9 @@ struct Spec {
   std::string tune_path = {};   ///< "shm", "tcp" or "any"
   bool commutative_only = false;
   bool accept_untried = false;
+  /// "models/{model}/versions/{version}": settings that a campaign over the target's fabric
+  /// validates again, in place of tuning. The server alone asks for that: not in the table.
+  std::string verifies = {};
   /// What the campaign does not measure any more, by experiment, and why: two attempts at a run
   /// have failed while they measured it. No member that is asked for: not in the table.
   std::map<std::string, std::string> left_out = {};
@@ -81,9 +84,8 @@ struct SpecField {
   bool stored_always = false;  ///< In JSON also when it has its default.
   Quantity quantity = Quantity::none;
   std::vector<std::string> choices = {};  ///< Words that are accepted; empty: any.
-  /// A number of which 0 to `most` are accepted, and what is said where it is beyond; 0: any is.
-  double most = 0;
-  const char* accepted = nullptr;
+  double most = 0;                        ///< A number of which 0 to this are accepted; 0: any is.
+  const char* accepted = nullptr;         ///< What is said of one that is not whole and is beyond.
   FormText form = {};
   /// Help of its option where a campaign goes on; nullptr: it stays as it was then. A budget.
   const char* retry_help = nullptr;

@@ -48,6 +48,7 @@ Json to_json(const Spec& spec) {
   for (const SpecField& field : spec_fields()) {
     std::visit([&](auto member) { write(json, field, spec.*member); }, field.member);
   }
+  if (!spec.verifies.empty()) json["verifies"] = spec.verifies;
   if (!spec.left_out.empty()) json["left_out"] = spec.left_out;
   return json;
 }
@@ -58,6 +59,7 @@ Result<Spec> spec_from_json(const Json& json) {
     for (const SpecField& field : spec_fields()) {
       std::visit([&](auto member) { read(json, field, spec.*member); }, field.member);
     }
+    spec.verifies = json.value("verifies", spec.verifies);
     spec.left_out = json.value("left_out", spec.left_out);
     return spec;
   } catch (const Json::exception& error) {

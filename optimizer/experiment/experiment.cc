@@ -6,11 +6,15 @@
 #include <cmath>
 #include <system_error>
 
+#include "base/enum_names.h"
 #include "base/suggest.h"
 
 namespace stripline::experiment {
 namespace {
 
+constexpr std::array<std::string_view, 3> kRankCounts = {"any", "power_of_two", "square"};
+constexpr std::array<std::string_view, 4> kStopReasons = {"converged", "max_reps", "time_budget",
+                                                          "cancelled"};
 // 2^63: the first double that no longer fits int64_t.
 constexpr double kInt64Limit = 9223372036854775808.0;
 
@@ -139,35 +143,15 @@ std::optional<std::string> text_param(const Point& point, std::string_view name)
   return std::get<std::string>(it->second);
 }
 
-std::string_view to_string(RankCount count) {
-  switch (count) {
-    case RankCount::any:
-      return "any";
-    case RankCount::power_of_two:
-      return "power_of_two";
-    case RankCount::square:
-      return "square";
-  }
-  return "any";
-}
+std::string_view to_string(RankCount count) { return enum_name(kRankCounts, count); }
 
 std::optional<RankCount> rank_count_from_string(std::string_view name) {
-  for (const auto count : {RankCount::any, RankCount::power_of_two, RankCount::square}) {
-    if (to_string(count) == name) return count;
-  }
-  return std::nullopt;
+  return enum_named<RankCount>(kRankCounts, name);
 }
 
 std::string describe(RankCount count) {
-  switch (count) {
-    case RankCount::any:
-      return "any number";
-    case RankCount::power_of_two:
-      return "a power of two";
-    case RankCount::square:
-      return "a square";
-  }
-  return "any number";
+  constexpr std::array<std::string_view, 3> kTexts = {"any number", "a power of two", "a square"};
+  return std::string(enum_name(kTexts, count));
 }
 
 std::optional<std::string> complete_point(const Experiment& declaration, Point& point) {
@@ -227,26 +211,10 @@ void append_points(const Experiment& declaration, std::vector<Point>& points) {
   }
 }
 
-std::string_view to_string(StopReason reason) {
-  switch (reason) {
-    case StopReason::converged:
-      return "converged";
-    case StopReason::max_reps:
-      return "max_reps";
-    case StopReason::time_budget:
-      return "time_budget";
-    case StopReason::cancelled:
-      return "cancelled";
-  }
-  return "max_reps";
-}
+std::string_view to_string(StopReason reason) { return enum_name(kStopReasons, reason); }
 
 std::optional<StopReason> stop_reason_from_string(std::string_view name) {
-  for (const StopReason reason : {StopReason::converged, StopReason::max_reps,
-                                  StopReason::time_budget, StopReason::cancelled}) {
-    if (to_string(reason) == name) return reason;
-  }
-  return std::nullopt;
+  return enum_named<StopReason>(kStopReasons, name);
 }
 
 }  // namespace stripline::experiment

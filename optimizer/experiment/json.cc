@@ -1,16 +1,15 @@
 #include "optimizer/experiment/json.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/json_scan.h"
+#include "base/number_text.h"
 
 namespace stripline::experiment {
 namespace {
@@ -377,13 +376,10 @@ std::optional<std::vector<double>> numbers_of(std::string_view array) {
   skip_spaces();
   while (!array.empty()) {
     const size_t length = number_at(array);
-    double number = 0;
-    const auto read = std::from_chars(array.data(), array.data() + length, number);
-    if (length == 0 || read.ec != std::errc() || read.ptr != array.data() + length) {
-      return std::nullopt;
-    }
+    const auto number = number_from_text<double>(array.substr(0, length));
+    if (!number) return std::nullopt;
     if (numbers.size() == kMaxEntries) return std::nullopt;
-    numbers.push_back(number);
+    numbers.push_back(*number);
     array.remove_prefix(length);
     skip_spaces();
     if (array.empty()) break;
@@ -507,16 +503,11 @@ Result<std::pair<std::string, ParamValue>> parse_param(std::string_view text) {
   }
   std::string name(text.substr(0, equals));
   const std::string_view value = text.substr(equals + 1);
-  const char* const end = value.data() + value.size();
-  int64_t integer = 0;
-  if (const auto r = std::from_chars(value.data(), end, integer);
-      r.ec == std::errc() && r.ptr == end) {
-    return std::pair(std::move(name), ParamValue(integer));
+  if (const auto integer = number_from_text<int64_t>(value)) {
+    return std::pair(std::move(name), ParamValue(*integer));
   }
-  double number = 0;
-  if (const auto r = std::from_chars(value.data(), end, number);
-      r.ec == std::errc() && r.ptr == end && std::isfinite(number)) {
-    return std::pair(std::move(name), ParamValue(number));
+  if (const auto number = number_from_text<double>(value); number && std::isfinite(*number)) {
+    return std::pair(std::move(name), ParamValue(*number));
   }
   return std::pair(std::move(name), ParamValue(std::string(value)));
 }

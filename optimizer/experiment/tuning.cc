@@ -5,12 +5,23 @@ namespace {
 
 constexpr std::string_view kTunes = "tune:";
 constexpr std::string_view kSettings = "target:";
+constexpr std::string_view kCells = "target.";
 
-std::string_view behind(std::string_view prefix, std::string_view fabric) {
-  return fabric.starts_with(prefix) ? fabric.substr(prefix.size()) : std::string_view();
+std::string_view behind(std::string_view prefix, std::string_view name) {
+  return name.starts_with(prefix) ? name.substr(prefix.size()) : std::string_view();
 }
 
 }  // namespace
+
+bool is_cell(const Point& point) { return !operation_of_cells(point.experiment).empty(); }
+
+std::string cell_experiment(std::string_view operation) {
+  return std::string(kCells) + std::string(operation);
+}
+
+std::string_view operation_of_cells(std::string_view experiment) {
+  return experiment == kTuneExperiment ? std::string_view() : behind(kCells, experiment);
+}
 
 std::string tuning_fabric(std::string_view target) {
   return std::string(kTunes) + std::string(target);

@@ -20,7 +20,16 @@ inline constexpr const char* kRanks = "ranks";
 inline constexpr const char* kPath = "path";
 inline constexpr const char* kCommutativeOnly = "commutative_only";
 inline constexpr const char* kAcceptUntried = "accept_untried";
+inline constexpr const char* kBytes = "bytes";  ///< of cells alone
 }  // namespace tune_factor
+
+/// Whether a point is a cell that a run of tuning has measured, "target.bcast": it finds these
+/// itself, and sends them beside the points that it was asked for.
+bool is_cell(const Point& point);
+/// The experiment of an operation's cells.
+std::string cell_experiment(std::string_view operation);
+/// The operation, if the experiment is cell_experiment() of one; empty: it is another one.
+std::string_view operation_of_cells(std::string_view experiment);
 
 /// "tune:openmpi": what a node offers that a target can be tuned on, and a campaign asks for.
 std::string tuning_fabric(std::string_view target);

@@ -17,6 +17,16 @@ TEST(Tuning, FabricsNameTheirTarget) {
   EXPECT_EQ(fabric_of_model("emulated:opteron-vapi"), "emulated:opteron-vapi");
 }
 
+TEST(Tuning, CellsAreOfOperationsOfATarget) {
+  EXPECT_EQ(cell_experiment("bcast"), "target.bcast");
+  EXPECT_TRUE(is_cell({cell_experiment("bcast"), "binomial", {}}));
+  EXPECT_FALSE(is_cell({kTuneExperiment, "settings", {}}));
+  EXPECT_EQ(operation_of_cells("target.bcast"), "bcast");
+  EXPECT_EQ(operation_of_cells(kTuneExperiment), "");
+  EXPECT_EQ(operation_of_cells("channel.latency"), "");
+  EXPECT_FALSE(is_cell({"channel.latency", "put", {}}));
+}
+
 TEST(Tuning, TheDeclarationTravels) {
   const auto read = experiment_from_json(to_json(tune_declaration()));
   ASSERT_TRUE(read.ok()) << read.error().message();

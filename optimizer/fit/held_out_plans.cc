@@ -1,7 +1,6 @@
 #include "optimizer/fit/held_out_plans.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -16,7 +15,7 @@
 #include "optimizer/plan/gather.h"
 #include "optimizer/plan/indirect.h"
 #include "optimizer/plan/nest.h"
-#include "optimizer/plan/shared_update.h"
+#include "optimizer/plan/shared_mechanism.h"
 #include "optimizer/plan/strip.h"
 #include "optimizer/plan/update.h"
 #include "optimizer/plan/vis.h"
@@ -31,7 +30,6 @@ using experiment::HeldOutProblem;
 using experiment::Point;
 
 constexpr uint64_t kElementBytes = sizeof(double);  // of kernels
-constexpr uint64_t kCacheLineBytes = 64;
 
 uint64_t number(const Point& point, const char* name) {
   return static_cast<uint64_t>(experiment::number_param(point, name).value_or(0));
@@ -246,13 +244,14 @@ std::optional<size_t> choose_update(const plan::UpdateCosts& costs, const HeldOu
                                     std::span<const size_t> measured, uint32_t ranks) {
   if (!costs.has_buffers()) return std::nullopt;
   const plan::UpdateRequest request = update_request(problem, measured, ranks);
-  const auto candidate_of = [](const Point& one) {
+  const auto candidate_of = [&request](const Point& one) {
     plan::UpdateCandidate candidate;
     candidate.merges = true;
     const std::string method = text(one, "method");
     candidate.buffer_bytes = number(one, factor::kBufferBytes);
+    candidate.sums = request.sums;
     if (method == "buffers") return candidate;
-    candidate.merges = false;
+    candidate.merges = candidate.sums = false;
     candidate.method =
         method == "messages" ? plan::UpdateMethod::messages : plan::UpdateMethod::provider;
     return candidate;
@@ -323,27 +322,19 @@ std::optional<size_t> choose_shared(const model::TunedModel& model, const HeldOu
                                     std::span<const size_t> measured, uint32_t ranks) {
   if (!model.shared_update) return std::nullopt;
   const Point& point = problem.points.front();
-  const uint64_t cells = number(point, "buckets");
-  plan::SharedTeam team{.workers = std::max<uint32_t>(2, ranks),
-                        .type = model::CellType::integer8,
-                        .footprint_bytes = cells * sizeof(uint64_t)};
-  std::optional<plan::SharedCosts> costs;
+  plan::SharedRequest request = plan::SharedMechanism::usual();
+  request.spread.workers = std::max<uint32_t>(2, ranks);
+  request.spread.updates = static_cast<double>(number(point, "updates"));
+  request.spread.cells = number(point, "buckets");
+  request.spread.unordered = true;
   for (const auto placement : {model::SharedPlacement::package, model::SharedPlacement::node,
                                model::SharedPlacement::core}) {
-    team.placement = placement;
-    if (!costs) costs = plan::team_costs(*model.shared_update, team);
+    request.placement = placement;
+    if (!plan::team_costs(*model.shared_update, request.team())) continue;
+    const plan::SharedPlan plan = plan::plan_shared(request, &*model.shared_update);
+    return by_variant(problem, measured, to_string(plan.strategy));
   }
-  if (!costs) return std::nullopt;
-  constexpr std::array<uint32_t, 1> kAlike = {1};
-  plan::RangeRequest request;
-  request.workers = team.workers;
-  request.updates = static_cast<double>(number(point, "updates"));
-  request.line_cells = kCacheLineBytes / sizeof(uint64_t);
-  request.most_cells = cells;
-  request.density = {kAlike, cells, cells};
-  const plan::RangeChoice choice = plan::choose_range(request, *costs);
-  if (choice.changes) return by_variant(problem, measured, "replicate");
-  return by_variant(problem, measured, costs->lock_s < costs->atomic_s ? "locked" : "atomic");
+  return std::nullopt;
 }
 
 // Fine-grained regions fetch what is near together.

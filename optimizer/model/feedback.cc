@@ -35,7 +35,7 @@ void cut(std::string& text) {
   const auto replace = Json::error_handler_t::replace;
   text = Json::parse(Json(text).dump(-1, ' ', false, replace)).get<std::string>();
   const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
-  size_t end = std::min(text.size(), kMostFeedbackTextBytes);
+  size_t end = std::min(text.size(), kMaxFeedbackTextBytes);
   while (end < text.size() && end > 0 && continues(text[end])) --end;
   text.resize(end);
 }
@@ -54,8 +54,8 @@ class Reader {
     if (!status_.ok()) return;
     auto text = get_string(object_, key, where_);
     if (!text.ok()) return fail(text.error());
-    if (text->size() > kMostFeedbackTextBytes) {
-      return fail(key, "has more than " + std::to_string(kMostFeedbackTextBytes) + " bytes");
+    if (text->size() > kMaxFeedbackTextBytes) {
+      return fail(key, "has more than " + std::to_string(kMaxFeedbackTextBytes) + " bytes");
     }
     value = *std::move(text);
   }
@@ -195,9 +195,9 @@ std::string feedback_text(const Feedback& feedback) { return dumped(to_json(feed
 
 Result<Feedback> parse_feedback(std::string_view text, std::string_view what) {
   const std::string where(what);
-  if (text.size() > kMostFeedbackBytes) {
+  if (text.size() > kMaxFeedbackBytes) {
     return Error(ErrorCode::data_loss, where + " has more than " +
-                                           std::to_string(kMostFeedbackBytes) +
+                                           std::to_string(kMaxFeedbackBytes) +
                                            " bytes, which no report has");
   }
   STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(text, what));
@@ -231,9 +231,9 @@ Result<Feedback> parse_feedback(std::string_view text, std::string_view what) {
   if (!is_hash(feedback.model_sha256)) reader.fail("model_sha256", "is no SHA-256");
   if (!reader.status().ok()) return reader.status().error();
   STRIPLINE_ASSIGN_OR_RETURN(const Json* const places, get_array(json, "places", where));
-  if (places->size() > kMostFeedbackPlaces) {
+  if (places->size() > kMaxFeedbackPlaces) {
     return Error(ErrorCode::data_loss,
-                 where + " has more than " + std::to_string(kMostFeedbackPlaces) + " places");
+                 where + " has more than " + std::to_string(kMaxFeedbackPlaces) + " places");
   }
   for (size_t i = 0; i < places->size(); ++i) {
     STRIPLINE_ASSIGN_OR_RETURN(
@@ -249,13 +249,13 @@ std::string report_text(Feedback feedback) {
   for (FeedbackPlace& place : feedback.places) {
     for (std::string* text : {&place.place, &place.what, &place.choice}) cut(*text);
   }
-  size_t kept = std::min(feedback.places.size(), kMostFeedbackPlaces);
+  size_t kept = std::min(feedback.places.size(), kMaxFeedbackPlaces);
   while (true) {
     feedback.places_left_out += feedback.places.size() - kept;
     feedback.places.resize(kept);
     std::string text = to_json(feedback).dump() + "\n";
-    if (text.size() <= kMostFeedbackBytes) return text;
-    kept = kept * kMostFeedbackBytes / (text.size() + 1);
+    if (text.size() <= kMaxFeedbackBytes) return text;
+    kept = kept * kMaxFeedbackBytes / (text.size() + 1);
   }
 }
 

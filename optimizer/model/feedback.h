@@ -13,9 +13,9 @@
 namespace stripline::model {
 
 /// Bounds of a report: whoever writes one keeps within, whoever reads one refuses more.
-inline constexpr size_t kMostFeedbackPlaces = 200;
-inline constexpr size_t kMostFeedbackTextBytes = 200;
-inline constexpr size_t kMostFeedbackBytes = size_t{128} << 10;
+inline constexpr size_t kMaxFeedbackPlaces = 200;
+inline constexpr size_t kMaxFeedbackTextBytes = 200;
+inline constexpr size_t kMaxFeedbackBytes = size_t{128} << 10;
 
 /// Executions of one decision at one place of the program, of all ranks. Means are of one
 /// execution, in seconds; 0: not known.

@@ -46,7 +46,7 @@ TEST(Feedback, TellsTheShareOfTheGuard) {
 TEST(Feedback, LargestReportIsWithinItsBounds) {
   Feedback feedback = example();
   feedback.places_left_out = 0;
-  const std::string text(kMostFeedbackTextBytes + 50, '"');
+  const std::string text(kMaxFeedbackTextBytes + 50, '"');
   feedback.program = feedback.fabric = feedback.run = text;
   feedback.places.assign(300, {text, text, text, 1U << 20, ~uint64_t{0} >> 1, ~uint64_t{0} >> 1,
                                1.2345678901234567e-100, 1.2345678901234567e-100, ~uint64_t{0} >> 1,
@@ -55,7 +55,7 @@ TEST(Feedback, LargestReportIsWithinItsBounds) {
   EXPECT_EQ(parsed.places.size() + parsed.places_left_out, 300U);
   EXPECT_GT(parsed.places.size(), 20U);
   feedback.places.assign(300, {"t.cc:17"});
-  EXPECT_EQ(parse_feedback(report_text(feedback), "report")->places.size(), kMostFeedbackPlaces);
+  EXPECT_EQ(parse_feedback(report_text(feedback), "report")->places.size(), kMaxFeedbackPlaces);
 }
 
 TEST(Feedback, PlacesOfRanksBecomeOne) {
@@ -103,9 +103,9 @@ TEST(Feedback, TextsThatAreNotUtf8StayWithinTheirBounds) {
 
 TEST(Feedback, TextsAreCutBetweenCharacters) {
   Feedback feedback = example();
-  feedback.program = std::string(kMostFeedbackTextBytes - 1, 'x') + "\u00e9";
+  feedback.program = std::string(kMaxFeedbackTextBytes - 1, 'x') + "\u00e9";
   const auto parsed = parse_feedback(report_text(feedback), "report");
-  EXPECT_EQ(parsed->program, std::string(kMostFeedbackTextBytes - 1, 'x'));
+  EXPECT_EQ(parsed->program, std::string(kMaxFeedbackTextBytes - 1, 'x'));
 }
 
 TEST(Feedback, OfNonsenseSaysWhatIsWrong) {
@@ -127,7 +127,7 @@ TEST(Feedback, OfNonsenseSaysWhatIsWrong) {
   EXPECT_EQ(with("program", std::string(201, 'x')), "r.json.program has more than 200 bytes");
   EXPECT_EQ(with("places", Json::array({1})), "r.json.places[0] is not an object");
   EXPECT_EQ(with("places", Json(std::vector<int>(201))), "r.json has more than 200 places");
-  EXPECT_NE(message(std::string(kMostFeedbackBytes + 1, ' ')).find("more than"), std::string::npos);
+  EXPECT_NE(message(std::string(kMaxFeedbackBytes + 1, ' ')).find("more than"), std::string::npos);
 }
 
 }  // namespace

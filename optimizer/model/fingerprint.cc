@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/enum_names.h"
 #include "base/network_name.h"
 
 namespace stripline::model {
@@ -44,15 +45,8 @@ void append_lines(std::string_view verdict, const std::vector<Difference>& diffe
 }  // namespace
 
 std::string_view to_string(MatchRule rule) {
-  switch (rule) {
-    case MatchRule::hard:
-      return "hard";
-    case MatchRule::soft:
-      return "soft";
-    case MatchRule::ignore:
-      return "ignore";
-  }
-  return "soft";
+  constexpr std::array<std::string_view, 3> kNames = {"hard", "soft", "ignore"};
+  return enum_name(kNames, rule);
 }
 
 std::string MatchReport::text() const {

@@ -290,7 +290,7 @@ TEST(ValidateModel, OnlyMessagesHaveAGainOverTheProvider) {
               a.gain.reset();
             }),
             "accepted");
-  const std::string message = "rma.atomic.gain: belongs to the way message, and only to it";
+  const std::string message = "rma.atomic.gain: belongs to the path message, and only to it";
   EXPECT_EQ(with([](AtomicModel& a) { a.gain.reset(); }), message);
   EXPECT_EQ(with([](AtomicModel& a) { a.path = AtomicPath::provider; }), message);
   EXPECT_NE(with([](AtomicModel& a) { a.gain->value = 2; }).find("rma.atomic.gain"),

@@ -7,9 +7,10 @@ namespace {
 
 using Asked = AskedEncoding;
 
-// Without a model they are compared by their bytes.
-EncodingCosts costs_of_message(const Asked& request, const UpdateCosts* costs) {
-  EncodingCosts of{.send_byte_s = 1};
+}  // namespace
+
+EncodingCosts costs_of_message(const Asked& request, const UpdateCosts* costs) noexcept {
+  EncodingCosts of{.send_byte_s = 1, .bytes_only = true};
   if (costs != nullptr && costs->has_buffers()) {
     UpdateRequest updates;
     updates.item_bytes = request.value_bytes;
@@ -22,10 +23,8 @@ EncodingCosts costs_of_message(const Asked& request, const UpdateCosts* costs) {
   return of;
 }
 
-}  // namespace
-
 std::span<const Field<Asked>> EncodingMechanism::fields() {
-  static constexpr std::array<Field<Asked>, 8> kFields = {
+  static constexpr std::array<Field<Asked>, 9> kFields = {
       field<Asked, &Asked::updates>("updates", "--updates", "message of {} updates",
                                     "Updates in the message")
           .within(1, kMostNumber)
@@ -45,6 +44,10 @@ std::span<const Field<Asked>> EncodingMechanism::fields() {
       field<Asked, &Asked::cells>("cells", "--cells", " of {} cells",
                                   "Cells of these boxes, those that no one updates included")
           .within(0, kMostNumber),
+      field<Asked, &Asked::among>("among", "--among", ", among {} cells",
+                                  "Cells from the first to the last one that is updated, which "
+                                  "say whether boxes are looked for (default: they are)")
+          .within(0, kMostNumber),
       plan::bytes<Asked, &Asked::span_bytes>("span_bytes", "--span", nullptr,
                                              "Memory of the owner that the cells are among"),
       plan::bytes<Asked, &Asked::message_bytes>("message_bytes", "--message", nullptr,
@@ -62,9 +65,7 @@ Result<Asked> EncodingMechanism::request_of(const Asked& asked) {
 
 EncodingPlan EncodingMechanism::plan(const Asked& request, const UpdateCosts* costs,
                                      Record& record) {
-  const EncodingPlan by_costs = plan_encoding(request, costs_of_message(request, costs), record);
-  if (costs != nullptr && costs->has_buffers()) return by_costs;
-  return {by_costs.encoding, by_costs.bytes};
+  return plan_encoding(request, costs_of_message(request, costs), record);
 }
 
 EncodingPlan EncodingMechanism::unfold(const Asked& request, UpdateEncoding encoding) {

@@ -1,6 +1,9 @@
 // The planner of update_encoding.h as the frame of decisions sees it (mechanism.h).
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "optimizer/plan/mechanism.h"
 #include "optimizer/plan/update.h"
 #include "optimizer/plan/update_encoding.h"
@@ -16,6 +19,10 @@ struct AskedEncoding : EncodingRequest {
   Surroundings surroundings;
   bool operator==(const AskedEncoding&) const = default;
 };
+
+/// What encodings of such a message take by the model; by its bytes, if that does not say what
+/// updates take (`costs` null, or without buffers).
+EncodingCosts costs_of_message(const AskedEncoding& request, const UpdateCosts* costs) noexcept;
 
 struct EncodingMechanism : AsAsked<AskedEncoding> {
   using Plan = EncodingPlan;
@@ -41,6 +48,9 @@ struct EncodingMechanism : AsAsked<AskedEncoding> {
   static Plan plan(const Request& request, const UpdateCosts* costs, Record& record);
   static Plan unfold(const Request& request, Candidate encoding);
   static void show(const Request& request, const Plan& plan, Row& row);
+  static std::string brief(const Plan& plan, std::string_view why) {
+    return std::string(to_string(plan.encoding)) + ", " + std::string(why);
+  }
 };
 
 }  // namespace stripline::plan

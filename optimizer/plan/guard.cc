@@ -33,10 +33,8 @@ constexpr uint64_t kFirstDistance = 8;
 constexpr uint64_t kUndecidedDistance = 16;
 constexpr uint64_t kLeastDistance = 64;
 constexpr uint64_t kMostDistance = uint64_t{1} << 40;
-// A prediction is missed by more than rounding, and a model by which the method in use would take
-// so much longer than it does is not of this network.
+// A prediction is missed by more than rounding.
 constexpr double kMissed = 1.02;
-constexpr double kForeign = 1.25;
 // More than executions scatter by chance: something has changed.
 constexpr double kDegraded = 1.5;
 
@@ -155,6 +153,9 @@ void Guard::look_for_surprise() {
   if (!(other_s > 0)) {
     const Forecast& predicted = forecasts_[index(Method::tuned)];
     if (in_use_ != Method::tuned || of_ == Of::turns || !predicted.known()) return;
+    if (checks_ == 0 && !distrusted_ && kForeign * used_s < predicted.low_s) {
+      return distrust(used_s);
+    }
     if (used_s <= kMissed * predicted.high_s) return;
     other_s = forecasts_[index(Method::baseline)].low_s * predicted.high_s / used_s;
   }
@@ -162,6 +163,18 @@ void Guard::look_for_surprise() {
   const double lost_s = recent_.count() * (used_s - other_s);
   if (lost_s < longest_check_s(used_s)) return;
   surprised_ = urgent_ = true;
+}
+
+// The plan is not in use any more. What it took is what is known of it.
+void Guard::distrust(double tuned_s) {
+  close_account();
+  distrusted_ = true;
+  before_s_[index(Method::tuned)] = tuned_s;
+  in_use_ = Method::baseline;
+  settling_ = true;
+  settled_s_ = 0;
+  recent_.clear();
+  reference_s_ = 0;
 }
 
 // Most of the latest executions took far longer than executions did before. Where a prediction is
@@ -249,6 +262,7 @@ void Guard::record(const Turn& turn, double seconds) {
   sums_s_[index(turn.method)] += seconds;
   executions_[index(turn.method)] += 1;
   account(turn, seconds);
+  if (turn.check && turn.settles) first_s_ = seconds;
   if (turn.settles) {
     // So much slower that it does not matter what the method before has left.
     if (turn.check && left_ > 0 && recent_.count() > 0 && seconds > kHopeless * recent_.typical()) {
@@ -258,7 +272,9 @@ void Guard::record(const Turn& turn, double seconds) {
     return;
   }
   if (turn.method != in_use_) {
-    if (turn.check && recent_.count() > 0) compare(turn.method, seconds);
+    const double first_s = std::exchange(first_s_, 0);
+    const bool disturbed = first_s > 0 && seconds > kHopeless * first_s;
+    if (turn.check && recent_.count() > 0) compare(turn.method, disturbed ? first_s : seconds);
     return;
   }
   // With enough executions recorded, every kPriorPlaces-th one is a sufficient sample.
@@ -378,6 +394,11 @@ void Guard::judge() {
   if (suspended_) {
     suspended_ = false;
     demoted_ = behind <= 0;
+  }
+  // Confirmed by what it took before it was left.
+  if (distrusted_ && in_use_ == Method::baseline && is_sure() &&
+      before_s_[index(Method::tuned)] > recent_.typical()) {
+    demoted_ = true;
   }
   // A tie is left after all of the first checks: nothing was promised.
   const bool tie = of_ == Of::tie && in_use_ == begun_with_;

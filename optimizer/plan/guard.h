@@ -12,7 +12,9 @@
 // that is. What the previous method has left behind, in caches, in the windows of connections and
 // in the ranks' relative progress, is not to count: another execution by the same method goes
 // before the one that counts, unless it takes four times as long as those by the method in use, and
-// the first one after the check is not judged either. When a check begins:
+// the first one after the check is not judged either. If the one that counts takes four times as
+// long as the one before it, something else ran meanwhile, and the one before it counts. When a
+// check begins:
 //
 // * Only if what it may take longer than the method in use, with what checks have taken longer so
 //   far, is at most kBudget of all that the site has taken so far. That is what is expected of the
@@ -29,6 +31,10 @@
 //   baseline did (remember()); or, where that is not known, longer than the upper end of what was
 //   predicted for them, and than the baseline if the model errs as much about that. Once for a
 //   plan; then what was measured counts.
+// * Not by the tuned method, if its first executions take far less than the lower end of what was
+//   predicted for them, and nothing is known of the baseline: the model is not of this network, and
+//   its ratios are worth nothing. The site goes on as the baseline; the tuned method, whose time is
+//   known by then, is checked as any other, and at once if the baseline takes longer than that did.
 // * At once, too, where the user of the guard asks for it (check_at_once()), as no model says
 //   anything of either method. All ranks then check at the same execution.
 // * As soon as most of the latest executions have taken half as long again as at the latest check,
@@ -72,7 +78,11 @@ class Guard {
   /// The interval of a prediction holds what is known of the network. What a model does not know of
   /// (a body that is slower on a copy, another job on the node) is taken to be within this factor.
   static constexpr double kBeyondDoubt = 1.5;
-  /// What takes this many times as long in a check is not carried out twice to be sure of it.
+  /// A model that errs by more than this factor about a method that was timed is not of this
+  /// network: ratios that it predicts are worth nothing.
+  static constexpr double kForeign = 1.25;
+  /// What takes this many times as long in a check is not carried out twice to be sure of it, and
+  /// the second of two executions that takes as many times as long as the first was disturbed.
   static constexpr double kHopeless = 4;
 
   enum class Method : uint8_t { tuned, baseline };
@@ -114,6 +124,9 @@ class Guard {
   /// What an execution by a method took before anything was decided, which says more than a
   /// prediction; 0: none is known. If the method in use takes longer, it is checked at once.
   void remember(Method method, double seconds);
+  /// After restart(): the other method is not what is done without a model, so that the one in use
+  /// is not left for it before a check, whatever its predictions are worth.
+  void keep_until_checked() { distrusted_ = true; }
   /// By how much longer than the method in use the other one is taken to last while nothing is
   /// known of it, as a part of the former.
   void assume_excess(double ratio) { assumed_ = ratio; }
@@ -215,6 +228,7 @@ class Guard {
   void forget_if_changed();
   bool is_due(uint64_t place) const;
   void look_for_surprise();
+  void distrust(double tuned_s);
   void compare(Method method, double seconds);
   void average(double ratio);
   double pairs() const;
@@ -230,6 +244,7 @@ class Guard {
   bool urgent_ = false;      // a check is to be made at once
   bool degraded_ = false;    // the method in use, at the latest check
   bool surprised_ = false;   // the plan may have been losing, which was answered
+  bool distrusted_ = false;  // the plan was left as its model errs, or is not to be
   bool settling_ = true;     // the next execution says little of its method
   uint32_t left_ = 0;        // executions of the check that is in progress
   uint32_t checks_ = 0;      // since the last restart
@@ -247,6 +262,7 @@ class Guard {
   Sum beside_;
   bool after_check_ = false;  // the latest execution was of a check
   double settled_s_ = 0;      // the latest one by the method in use that settles; 0: none
+  double first_s_ = 0;        // the first one of the check that is in progress; 0: none
   Recent recent_;
   double reference_s_ = 0;  // what the method in use took at the latest check; 0: not known
   // Scatter of executions by one method: squares of differences of logarithms.

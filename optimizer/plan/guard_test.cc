@@ -178,6 +178,33 @@ TEST(Guard, AModelThatPredictsFarTooMuchIsNoAuthority) {
   EXPECT_TRUE(guard.is_demoted());
 }
 
+// Such a model does not know how the two methods compare, either: its plan is left after the first
+// executions, and comes back at once if the baseline takes longer than that did.
+TEST(Guard, AModelThatPredictsFarTooMuchIsNotTrustedWithAPlan) {
+  for (const double tuned_s : {0.6, 1.1, 1.6, 3.0}) {
+    Guard guard;
+    expect(guard, 6, 10);
+    Site site(tuned_s, 1, 0, 1);
+    site.run(guard, 2);
+    EXPECT_EQ(site.tuned(), 2);
+    EXPECT_EQ(guard.in_use(), Method::baseline);
+    site.run(guard, 28);
+    EXPECT_EQ(guard.in_use(), tuned_s < 1 ? Method::tuned : Method::baseline);
+    EXPECT_EQ(site.baseline(), tuned_s < 1 ? 2 : 28);
+    EXPECT_EQ(guard.excess_s(), 0);
+  }
+}
+
+// What was seen of the baseline says enough.
+TEST(Guard, AModelThatPredictsFarTooMuchDoesNotMatterWhereTheBaselineIsKnown) {
+  Guard guard;
+  guard.remember(Method::baseline, 1);
+  expect(guard, 3, 5);
+  Site site(0.6, 1, 0, 1);
+  site.run(guard, 30);
+  EXPECT_EQ(site.tuned(), 30);
+}
+
 // The tuned method takes longer than the upper end of what was predicted: checked at once.
 TEST(Guard, ChecksAtOnceWhenAPredictionMisses) {
   Guard guard;
@@ -643,6 +670,19 @@ TEST(Guard, CarriesOutOnceWhatIsHopeless) {
     EXPECT_EQ(guard.checks(), 1U);
     EXPECT_EQ(site.tuned(), times > 4 ? 1 : 2);
   }
+}
+
+// The other method is faster, and the second execution of its check took longer by far, as
+// something else ran meanwhile.
+TEST(Guard, TheExecutionOfACheckThatWasNotDisturbedCounts) {
+  Guard guard;
+  guard.check_at_once();
+  for (int i = 0; i < 4; ++i) {
+    const Guard::Turn turn = guard.next();
+    guard.record(turn, turn.last ? 9 : turn.check ? 0.6 : 1);
+  }
+  EXPECT_EQ(guard.checks(), 1U);
+  EXPECT_EQ(guard.in_use(), Method::baseline);
 }
 
 // A plan that is made again and carried out as before keeps the times of what is in use.

@@ -70,25 +70,45 @@ TEST(Mechanism, OfManyAlternativesTheFastestAreRead) {
   EXPECT_EQ(to_json(e, ToyMechanism::kWords)["alternatives"].size(), 30U);
 }
 
-// An edit of a plan, as engines made some, compiles.
+// An edit of a plan compiles: of all of it, or of a member of any plan that there is.
 template <typename P>
 constexpr bool can_be_edited() {
   constexpr auto any = [](auto... edits) {
     return (std::is_invocable_v<decltype(edits), P&> || ...);
   };
   return any([](auto& p) -> decltype(void(p = p)) {},
-             [](auto& p) -> decltype(void(p.reason = p.reason)) {},
-             [](auto& p) -> decltype(void(p.predicted_s = p.predicted_s)) {},
-             [](auto& p) -> decltype(void(p.method = p.method)) {},
-             [](auto& p) -> decltype(void(p.candidate = p.candidate)) {},
-             [](auto& p) -> decltype(void(p.schedule = p.schedule)) {},
-             [](auto& p) -> decltype(void(p.steps = p.steps)) {},
-             [](auto& p) -> decltype(void(p.window = p.window)) {},
-             [](auto& p) -> decltype(void(p.pieces = p.pieces)) {},
+             [](auto& p) -> decltype(void(p.algorithm = p.algorithm)) {},
+             [](auto& p) -> decltype(void(p.baseline_s = p.baseline_s)) {},
              [](auto& p) -> decltype(void(p.block = p.block)) {},
-             [](auto& p) -> decltype(void(p.strategy = p.strategy)) {},
+             [](auto& p) -> decltype(void(p.buffer_bytes = p.buffer_bytes)) {},
+             [](auto& p) -> decltype(void(p.burst = p.burst)) {},
+             [](auto& p) -> decltype(void(p.bytes = p.bytes)) {},
+             [](auto& p) -> decltype(void(p.candidate = p.candidate)) {},
+             [](auto& p) -> decltype(void(p.chunk_bytes = p.chunk_bytes)) {},
+             [](auto& p) -> decltype(void(p.count = p.count)) {},
+             [](auto& p) -> decltype(void(p.cut = p.cut)) {},
              [](auto& p) -> decltype(void(p.encoding = p.encoding)) {},
-             [](auto& p) -> decltype(void(p.algorithm = p.algorithm)) {});
+             [](auto& p) -> decltype(void(p.gain_low = p.gain_low)) {},
+             [](auto& p) -> decltype(void(p.groups = p.groups)) {},
+             [](auto& p) -> decltype(void(p.memory_bytes = p.memory_bytes)) {},
+             [](auto& p) -> decltype(void(p.method = p.method)) {},
+             [](auto& p) -> decltype(void(p.obstacle = p.obstacle)) {},
+             [](auto& p) -> decltype(void(p.pieces = p.pieces)) {},
+             [](auto& p) -> decltype(void(p.predicted_s = p.predicted_s)) {},
+             [](auto& p) -> decltype(void(p.reason = p.reason)) {},
+             [](auto& p) -> decltype(void(p.runner_up = p.runner_up)) {},
+             [](auto& p) -> decltype(void(p.runner_up_s = p.runner_up_s)) {},
+             [](auto& p) -> decltype(void(p.schedule = p.schedule)) {},
+             [](auto& p) -> decltype(void(p.sort_interval = p.sort_interval)) {},
+             [](auto& p) -> decltype(void(p.steps = p.steps)) {},
+             [](auto& p) -> decltype(void(p.strategy = p.strategy)) {},
+             [](auto& p) -> decltype(void(p.strip_bytes = p.strip_bytes)) {},
+             [](auto& p) -> decltype(void(p.sync_burst = p.sync_burst)) {},
+             [](auto& p) -> decltype(void(p.transfer = p.transfer)) {},
+             [](auto& p) -> decltype(void(p.tunes_lists = p.tunes_lists)) {},
+             [](auto& p) -> decltype(void(p.tunes_tiles = p.tunes_tiles)) {},
+             [](auto& p) -> decltype(void(p.uncertain = p.uncertain)) {},
+             [](auto& p) -> decltype(void(p.window = p.window)) {});
 }
 
 struct EditablePlan {

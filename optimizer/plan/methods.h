@@ -10,6 +10,14 @@
 
 namespace stripline::plan {
 
+/// Where the data of a transfer go, as seen from the rank that starts it.
+enum class Direction : uint8_t { get, put };
+inline constexpr std::array<std::string_view, 2> kDirectionNames = {"get", "put"};
+constexpr std::span<const std::string_view> names_of(Direction) { return kDirectionNames; }
+inline std::string_view to_string(Direction direction) {
+  return kDirectionNames[static_cast<size_t>(direction)];
+}
+
 /// How a transfer of many regions is carried out (vis.h).
 enum class VisMethod : uint8_t {
   pipelined,     ///< one contiguous put or get per remote region, several in flight

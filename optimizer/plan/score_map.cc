@@ -1,9 +1,9 @@
 #include "optimizer/plan/score_map.h"
 
-#include <charconv>
 #include <limits>
 
 #include "base/cut_text.h"
+#include "base/number_text.h"
 #include "base/quantity.h"
 #include "optimizer/model/collective.h"
 #include "optimizer/plan/kinds.h"
@@ -118,10 +118,7 @@ std::vector<ScoreMap::Use> ScoreMap::uses() const {
 }
 
 std::optional<uint64_t> number_forced(std::string_view method) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(method.data(), method.data() + method.size(), number);
-  if (error != std::errc() || end != method.data() + method.size()) return std::nullopt;
-  return number;
+  return number_from_text<uint64_t>(method);
 }
 
 }  // namespace stripline::plan

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 namespace stripline::plan {
 namespace {
@@ -14,14 +13,13 @@ using Shared = SharedRequest;
 template <double SpreadRequest::*Share>
 constexpr Field<Shared> share(const char* name, const char* option, const char* phrase,
                               const char* help) {
-  return {
-      {.name = name, .option = option, .phrase = phrase, .help = help, .most = 100, .always = true},
-      [](const Shared& shared) -> FieldValue {
-        return static_cast<uint64_t>(std::lround(100 * shared.spread.*Share));
-      },
-      [](Shared& shared, const FieldValue& percent) {
-        shared.spread.*Share = static_cast<double>(std::get<uint64_t>(percent)) / 100;
-      }};
+  return {{.name = name, .option = option, .phrase = phrase, .help = help, .most = 100},
+          [](const Shared& shared) -> FieldValue {
+            return static_cast<uint64_t>(std::lround(100 * shared.spread.*Share));
+          },
+          [](Shared& shared, const FieldValue& percent) {
+            shared.spread.*Share = static_cast<double>(std::get<uint64_t>(percent)) / 100;
+          }};
 }
 
 // What the machine takes for something.
@@ -45,26 +43,25 @@ constexpr Field<Shared> updates_field() {
           }};
 }
 
-SharedStrategy shared_baseline(const SpreadChoice& choice) {
-  const auto seconds = [&](SharedStrategy strategy) {
-    return choice.predicted_s[static_cast<size_t>(strategy)];
-  };
-  return seconds(SharedStrategy::locked) < seconds(SharedStrategy::atomic) ? SharedStrategy::locked
-                                                                           : SharedStrategy::atomic;
+// What is known without a model, or by one that has no such section: no team.
+const model::SharedUpdateModel* or_none(const model::SharedUpdateModel* known) {
+  static const model::SharedUpdateModel kNone;
+  return known != nullptr ? known : &kNone;
 }
 
-SharedPlan shared_plan(const SpreadRequest& request, const SpreadChoice& choice) {
-  const double baseline_s = choice.predicted_s[static_cast<size_t>(shared_baseline(choice))];
-  const double chosen_s = choice.predicted_s[static_cast<size_t>(choice.strategy)];
-  // Otherwise updates compete for their cells, also where hot ones are looked for.
-  const bool gains = chosen_s < baseline_s;
-  const double predicted_s = gains ? chosen_s : baseline_s;
-  return {.strategy = choice.strategy,
-          .reason = gains ? Reason::tuned : Reason::no_faster_plan,
-          .predicted_s = predicted_s,
-          .baseline_s = baseline_s,
-          .gain_low = gains ? 1 - predicted_s / baseline_s : 0,
-          .sort_interval = first_sort_interval(request.sort_s, predicted_s)};
+// What counts for a request at these ends: the model's costs, or those that it was given.
+SharedCosts costs_at(const SharedRequest& request, const model::SharedUpdateModel& known,
+                     const Ends& ends) {
+  if (known.points.empty() || request.costs != SharedMechanism::usual().costs) return request.costs;
+  const auto of_team = [&](cost::Corner corner) {
+    return team_costs(known, request.team(), corner).value_or(request.costs);
+  };
+  SharedCosts costs = of_team(ends.of(Source::compute));
+  if (ends.corner == cost::Corner::nominal) return costs;
+  const SharedCosts of_lines = of_team(ends.of(Source::latency));
+  costs.transfer_s = of_lines.transfer_s;
+  costs.barrier_s = of_lines.barrier_s;
+  return costs;
 }
 
 }  // namespace
@@ -74,21 +71,27 @@ SharedTeam SharedRequest::team() const {
           std::min(spread.cells * spread.cell_bytes, spread.budget_bytes / 2)};
 }
 
-SharedPlan plan_shared(const SpreadRequest& request, const SharedCosts& costs) noexcept {
-  return shared_plan(request, choose_spread(request, costs));
+double in_whole_percents(double share) { return std::round(100 * share) / 100; }
+
+SharedPlan plan_shared(const SharedRequest& request,
+                       const model::SharedUpdateModel* known) noexcept {
+  NoRecord record;
+  return choose<SharedMechanism>(request, or_none(known), record);
 }
 
-SharedPlan guarded_shared(const SpreadRequest& request, const SharedCosts& costs,
-                          SharedStrategy strategy) noexcept {
-  const SharedPlan plan = plan_shared(request, costs);
-  return {strategy, Reason::guarded, plan.baseline_s, plan.baseline_s, 0, plan.sort_interval};
+SharedPlan baseline_of_shared(const SharedRequest& request,
+                              const model::SharedUpdateModel* known) noexcept {
+  return baseline_of<SharedMechanism>(request, or_none(known));
 }
 
-SharedCosts SharedMechanism::costs_of_team(const SharedRequest& request,
-                                           const CompiledModel* model) {
-  if (model == nullptr || request.costs != usual().costs) return request.costs;
-  const auto& section = model->tuned().shared_update;
-  return section ? team_costs(*section, request.team()).value_or(request.costs) : request.costs;
+const model::SharedUpdateModel* SharedMechanism::costs_of(const CompiledModel& model) {
+  const auto& section = model.tuned().shared_update;
+  return section ? &*section : nullptr;
+}
+
+double SharedMechanism::seconds(const SharedRequest& request, const Costs& known,
+                                SharedStrategy strategy, const Ends& ends) {
+  return spread_s(request.spread, costs_at(request, known, ends), strategy);
 }
 
 // A processor of some years ago, whose workers share a cache.
@@ -107,36 +110,47 @@ SharedRequest SharedMechanism::usual() {
 }
 
 std::span<const Field<Shared>> SharedMechanism::fields() {
-  static constexpr std::array<Field<Shared>, 20> kFields = {
+  static constexpr std::array<Field<Shared>, 23> kFields = {
       field<Shared, &Shared::spread, &SpreadRequest::workers>(
           "workers", "--workers", "{} workers of a node", "Workers that update the cells")
           .from(1)
           .required(),
       updates_field(),
-      share<&SpreadRequest::own_share>("own_percent", "--own", ", {} % of cells of its own",
-                                       "Percent of the updates whose cells the worker owns"),
-      share<&SpreadRequest::mirror_share>(
-          "mirror_percent", "--mirror", ", {} % of those of an equal slab",
-          "Percent of those in the worker's slab if all slabs are equal"),
       field<Shared, &Shared::spread, &SpreadRequest::cells>("cells", "--cells", ", of {} cells",
                                                             "Cells of the grid")
           .within(1, kMostNumber)
           .required(),
       bytes<Shared, &Shared::spread, &SpreadRequest::cell_bytes>("cell_bytes", "--cell-bytes",
-                                                                 " of {}", "Bytes of a cell"),
+                                                                 " of {}", "Bytes of a cell")
+          .from(1),
       field<Shared, &Shared::type>("type", "--type", " ({})",
                                    "Kind and bytes of a cell, as models know them"),
       field<Shared, &Shared::placement>("placement", "--placement", ", workers in a {}",
                                         "What the workers are in together"),
-      field<Shared, &Shared::spread, &SpreadRequest::looks>(
-          "looks", "--looks", ", hot cells looked for",
-          "Cells that are hot are replicated where updates compete"),
+      bytes<Shared, &Shared::spread, &SpreadRequest::budget_bytes>(
+          "budget_bytes", "--budget", nullptr, "Memory of a worker for replicas and boxes"),
+      field<Shared, &Shared::spread, &SpreadRequest::competing>(
+          "competing", "--competing", ", {} where they compete",
+          "What updates that compete for a cell can be made by: atomic operations, locks, or "
+          "either"),
+      field<Shared, &Shared::spread, &SpreadRequest::unordered>(
+          "unordered", "--unordered", ", in no order",
+          "Any worker may update any cell: updates are not of points in order"),
+      field<Shared, &Shared::spread, &SpreadRequest::hot_cells>(
+          "hot_cells", "--hot-cells", ", {} of them hot",
+          "Cells that get most updates for their number (default: none are known)")
+          .within(0, kMostNumber),
+      share<&SpreadRequest::hot_share>("hot_percent", "--hot", ", which get {} % of the updates",
+                                       "Percent of the updates that the hot cells get"),
+      share<&SpreadRequest::own_share>("own_percent", "--own", ", {} % of cells of its own",
+                                       "Percent of the updates whose cells the worker owns"),
+      share<&SpreadRequest::mirror_share>(
+          "mirror_percent", "--mirror", ", {} % of those of an equal slab",
+          "Percent of those in the worker's slab if all slabs are equal"),
       field<Shared, &Shared::spread, &SpreadRequest::box_cells>(
           "box_cells", "--box-cells", ", {} cells in boxes",
           "Cells of the boxes that a worker needs beside its slab")
           .within(0, kMostNumber),
-      bytes<Shared, &Shared::spread, &SpreadRequest::budget_bytes>(
-          "budget_bytes", "--budget", nullptr, "Memory of a worker for replicas and boxes"),
       field<Shared, &Shared::spread, &SpreadRequest::sort_s>("sort_s", "--sort", nullptr,
                                                              "What sorting the points takes"),
       field<Shared, &Shared::spread, &SpreadRequest::sort_every>(
@@ -155,28 +169,11 @@ std::span<const Field<Shared>> SharedMechanism::fields() {
   return kFields;
 }
 
-SharedPlan SharedMechanism::plan(const Shared& request, const CompiledModel* model,
-                                 Record& record) {
-  const SpreadChoice choice = choose_spread(request.spread, costs_of_team(request, model));
-  const auto seconds = [&](SharedStrategy strategy) {
-    return choice.predicted_s[static_cast<size_t>(strategy)];
-  };
-  const SharedStrategy baseline = shared_baseline(choice);
-  record.consider(baseline, seconds(baseline));
-  for (size_t i = 0; i < choice.predicted_s.size(); ++i) {
-    const auto strategy = static_cast<SharedStrategy>(i);
-    if (strategy == baseline || seconds(strategy) == std::numeric_limits<double>::infinity()) {
-      continue;
-    }
-    record.consider(strategy, seconds(strategy));
-  }
-  const SharedPlan plan = shared_plan(request.spread, choice);
-  if (plan.reason == Reason::tuned) record.take(plan.strategy, plan.predicted_s);
-  return plan;
+SharedPlan SharedMechanism::plan(const Shared& request, const Costs* known, Record& record) {
+  return choose<SharedMechanism>(request, or_none(known), record);
 }
 
-void SharedMechanism::add_to(Explained<SharedMechanism>& explained, const Shared&,
-                             const CompiledModel*) {
+void SharedMechanism::add_to(Explained<SharedMechanism>& explained, const Shared&, const Costs*) {
   const uint64_t interval = explained.decision.sort_interval;
   if (interval == 0) return;
   explained.remarks.number("sort_interval", interval, "    points are sorted again after {} epochs")

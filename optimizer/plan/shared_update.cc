@@ -131,7 +131,7 @@ uint64_t most_points(const std::vector<Slab>& slabs, uint64_t rows,
 }
 
 std::optional<SharedCosts> costs_of_type(const model::SharedUpdateModel& section,
-                                         const SharedTeam& team) {
+                                         const SharedTeam& team, cost::Corner corner) {
   const model::SharedUpdatePoint* best = nullptr;
   for (const model::SharedUpdatePoint& point : section.points) {
     if (point.type != team.type || point.placement != team.placement ||
@@ -145,30 +145,42 @@ std::optional<SharedCosts> costs_of_type(const model::SharedUpdateModel& section
     best = &point;
   }
   if (best == nullptr) return std::nullopt;
-  return SharedCosts{.plain_s = best->plain_s.value,
-                     .atomic_s = best->atomic_s.value,
-                     .lock_s = best->lock_s.value,
-                     .transfer_s = best->transfer_s.value,
-                     .box_s = best->box_s.value,
-                     .fold_s = best->fold_s.value,
-                     .barrier_s = best->barrier_s.value};
+  SharedCosts costs;
+  for (const SharedPartMembers& part : kSharedParts) {
+    costs.*part.cost = cost::at_corner(best->*part.parameter, corner);
+  }
+  return costs;
+}
+
+// What an update that competes waits for its line, as shared_update_s() says.
+double line_s(const SharedCosts& costs, uint32_t workers, double share) {
+  const double others = static_cast<double>(workers - 1) / workers;
+  return others * costs.transfer_s * std::max(1.0, workers * share);
+}
+
+double lines_of(const SpreadRequest& request, uint64_t cells) {
+  const auto of_line = static_cast<double>(cells_of_line(request.cell_bytes));
+  return std::max(1.0, static_cast<double>(cells) / of_line);
 }
 
 }  // namespace
 
+SharedPart shared_part(std::string_view name) {
+  return static_cast<SharedPart>(std::ranges::find(kSharedParts, name, &SharedPartMembers::name) -
+                                 kSharedParts.begin());
+}
+
 std::optional<SharedCosts> team_costs(const model::SharedUpdateModel& section,
-                                      const SharedTeam& team) {
-  if (const auto same = costs_of_type(section, team)) return same;
+                                      const SharedTeam& team, cost::Corner corner) {
+  if (const auto same = costs_of_type(section, team, corner)) return same;
   SharedTeam wider = team;
   if (team.type == model::CellType::integer4) wider.type = model::CellType::integer8;
   if (team.type == model::CellType::float4) wider.type = model::CellType::float8;
-  return wider.type == team.type ? std::nullopt : costs_of_type(section, wider);
+  return wider.type == team.type ? std::nullopt : costs_of_type(section, wider, corner);
 }
 
 double shared_update_s(const SharedCosts& costs, uint32_t workers, double share) {
-  const double alone_s = std::min(costs.atomic_s, costs.lock_s);
-  const double others = static_cast<double>(workers - 1) / workers;
-  return alone_s + others * costs.transfer_s * std::max(1.0, workers * share);
+  return std::min(costs.atomic_s, costs.lock_s) + line_s(costs, workers, share);
 }
 
 double range_s(const RangeRequest& request, const SharedCosts& costs, const CellRange& range) {
@@ -180,6 +192,17 @@ double range_s(const RangeRequest& request, const SharedCosts& costs, const Cell
     seconds += replicated ? bins.replica_s(bin) : bins.shared_s(bin);
   }
   return seconds;
+}
+
+double share_of_range(const UpdateDensity& density, const CellRange& range) {
+  double within = 0;
+  double all = 0;
+  for (size_t bin = 0; bin < density.counts.size(); ++bin) {
+    const uint64_t first = bin * density.bin_cells;
+    all += density.counts[bin];
+    if (first - range.first < range.count) within += density.counts[bin];
+  }
+  return all > 0 ? within / all : 0;
 }
 
 RangeChoice choose_range(const RangeRequest& request, const SharedCosts& costs) {
@@ -222,47 +245,61 @@ RangeChoice choose_range(const RangeRequest& request, const SharedCosts& costs) 
   return choice;
 }
 
-SpreadChoice choose_spread(const SpreadRequest& request, const SharedCosts& costs) {
-  SpreadChoice choice;
-  const double workers = request.workers;
-  const double cells = static_cast<double>(request.cells);
-  const double cell_bytes = static_cast<double>(request.cell_bytes);
-  const double budget_bytes = static_cast<double>(request.budget_bytes);
-  const auto within = [&](double replica_cells, double seconds) {
-    return replica_cells * cell_bytes <= budget_bytes ? seconds : kNever;
-  };
+double spread_s(const SpreadRequest& request, const SharedCosts& costs, SharedStrategy strategy) {
+  const auto cells = static_cast<double>(request.cells);
+  const bool in_order = !request.unordered;
   // Workers whose points are sorted meet where their slabs do.
   SharedCosts apart = costs;
-  apart.transfer_s *= 1 - request.own_share;
-  const double line_s =
-      shared_update_s(apart, request.workers, 0) - std::min(apart.atomic_s, apart.lock_s);
+  if (in_order) apart.transfer_s *= 1 - request.own_share;
+  const uint64_t hot_cells = std::min(request.hot_cells, request.cells);
+  const double hot = hot_cells > 0 ? request.hot_share : 0;
+  // An update that competes, of cells that get this part of all updates.
+  const auto competing_s = [&](double alone_s, double share, uint64_t of_cells) {
+    return alone_s + line_s(apart, request.workers, share / lines_of(request, of_cells));
+  };
+  const auto cold_s = [&](double alone_s) {
+    return competing_s(alone_s, 1 - hot, request.cells - hot_cells);
+  };
+  const auto all_compete_s = [&](double alone_s) {
+    const double hot_s = hot > 0 ? hot * competing_s(alone_s, hot, hot_cells) : 0;
+    return request.updates * (hot_s + (1 - hot) * cold_s(alone_s));
+  };
+  const double alone_s = request.competing == Competing::atomic ? costs.atomic_s
+                         : request.competing == Competing::locked
+                             ? costs.lock_s
+                             : std::min(costs.atomic_s, costs.lock_s);
+  // The rest competes.
   const auto mixed_s = [&](double plain_share, double other_s) {
     return request.updates * (plain_share * costs.plain_s + (1 - plain_share) * other_s);
   };
-  auto& seconds = choice.predicted_s;
-  const auto at = [](SharedStrategy strategy) { return static_cast<size_t>(strategy); };
-  seconds[at(SharedStrategy::locked)] = mixed_s(0, costs.lock_s + line_s);
-  seconds[at(SharedStrategy::atomic)] = mixed_s(0, costs.atomic_s + line_s);
-  seconds[at(SharedStrategy::replicate)] =
-      within(cells, mixed_s(1, 0) + cells * costs.fold_s + costs.barrier_s);
-  seconds[at(SharedStrategy::hybrid)] = seconds[at(SharedStrategy::replicate)];
-  seconds[at(SharedStrategy::mirror)] =
-      within(cells / workers,
-             mixed_s(request.mirror_share, std::min(costs.atomic_s, costs.lock_s) + line_s) +
-                 cells / workers * costs.fold_s + costs.barrier_s);
-  const double box_cells = static_cast<double>(request.box_cells);
-  const double arrange_s =
-      request.sort_s /
-      static_cast<double>(request.sort_every > 0 ? request.sort_every : kFirstInterval);
-  seconds[at(SharedStrategy::boxes)] =
-      within(box_cells, mixed_s(request.own_share, costs.box_s) + box_cells * costs.fold_s +
-                            costs.barrier_s + arrange_s);
-  const auto best = std::min_element(seconds.begin(), seconds.end());
-  choice.strategy = static_cast<SharedStrategy>(best - seconds.begin());
-  const bool competes =
-      choice.strategy == SharedStrategy::locked || choice.strategy == SharedStrategy::atomic;
-  if (request.looks && competes) choice.strategy = SharedStrategy::hybrid;
-  return choice;
+  const auto within = [&](double replica_cells, double seconds) {
+    const double bytes = replica_cells * static_cast<double>(request.cell_bytes);
+    return bytes <= static_cast<double>(request.budget_bytes)
+               ? seconds + replica_cells * costs.fold_s + costs.barrier_s
+               : kNever;
+  };
+  switch (strategy) {
+    case SharedStrategy::locked:
+      return request.competing == Competing::atomic ? kNever : all_compete_s(costs.lock_s);
+    case SharedStrategy::atomic:
+      return request.competing == Competing::locked ? kNever : all_compete_s(costs.atomic_s);
+    case SharedStrategy::replicate:
+      return within(cells, mixed_s(1, 0));
+    case SharedStrategy::hybrid:
+      if (hot_cells == 0 || hot_cells == request.cells) break;
+      return within(static_cast<double>(hot_cells), mixed_s(hot, cold_s(alone_s)));
+    case SharedStrategy::mirror:
+      if (!in_order) break;
+      return within(cells / request.workers, mixed_s(request.mirror_share, cold_s(alone_s)));
+    case SharedStrategy::boxes: {
+      if (!in_order) break;
+      const uint64_t epochs = request.sort_every > 0 ? request.sort_every : kFirstInterval;
+      return within(static_cast<double>(request.box_cells),
+                    mixed_s(request.own_share, costs.box_s)) +
+             request.sort_s / static_cast<double>(epochs);
+    }
+  }
+  return kNever;
 }
 
 uint64_t sort_interval(double sort_s, double growth_s) {

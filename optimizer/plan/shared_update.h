@@ -12,6 +12,9 @@
 //   boxes            plain for the slab that it owns, whose points it has, boxes for the others
 //
 // where a worker's part of combining T replicas of a cell range is a T-th of the range, T times.
+// Mirrors and boxes are for points in order. Of updates in no order, workers count where some go:
+// choose_range() finds the range of cells whose replicas gain most, and the planner
+// (shared_mechanism.h) decides by that.
 #pragma once
 
 #include <array>
@@ -22,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "optimizer/cost/corner.h"
 #include "optimizer/model/sections/shared_update.h"
 
 namespace stripline::plan {
@@ -45,6 +49,26 @@ struct SharedCosts {
   bool operator==(const SharedCosts&) const = default;
 };
 
+/// A member of SharedCosts, which is one of the model's points, too, and what the variant of
+/// micro.shared_update of this name measures.
+enum class SharedPart : uint8_t { plain, atomic, lock, transfer, box, fold, barrier };
+struct SharedPartMembers {
+  std::string_view name;
+  double SharedCosts::*cost;
+  model::Parameter model::SharedUpdatePoint::*parameter;
+};
+/// By part.
+inline constexpr std::array<SharedPartMembers, 7> kSharedParts = {
+    {{"plain", &SharedCosts::plain_s, &model::SharedUpdatePoint::plain_s},
+     {"atomic", &SharedCosts::atomic_s, &model::SharedUpdatePoint::atomic_s},
+     {"lock", &SharedCosts::lock_s, &model::SharedUpdatePoint::lock_s},
+     {"transfer", &SharedCosts::transfer_s, &model::SharedUpdatePoint::transfer_s},
+     {"box", &SharedCosts::box_s, &model::SharedUpdatePoint::box_s},
+     {"fold", &SharedCosts::fold_s, &model::SharedUpdatePoint::fold_s},
+     {"barrier", &SharedCosts::barrier_s, &model::SharedUpdatePoint::barrier_s}}};
+/// The part of this name, which there is.
+SharedPart shared_part(std::string_view name);
+
 /// The workers that make updates, and their cells.
 struct SharedTeam {
   uint32_t workers = 1;
@@ -58,7 +82,14 @@ struct SharedTeam {
 /// were measured. None: there is no such team, and its program measures. The section is valid
 /// (model/validate.h).
 std::optional<SharedCosts> team_costs(const model::SharedUpdateModel& section,
-                                      const SharedTeam& team);
+                                      const SharedTeam& team,
+                                      cost::Corner corner = cost::Corner::nominal);
+
+/// Cells of a cache line, at least one.
+constexpr uint64_t cells_of_line(uint64_t cell_bytes) {
+  constexpr uint64_t kLineBytes = 64;
+  return cell_bytes < kLineBytes ? kLineBytes / cell_bytes : 1;
+}
 
 /// How updates are spread over the cells: as many bins as there are counts, each of `bin_cells`
 /// cells but for the last one, which may be shorter.
@@ -102,32 +133,42 @@ struct RangeChoice {
 RangeChoice choose_range(const RangeRequest& request, const SharedCosts& costs);
 /// What an epoch takes with `range` replicated.
 double range_s(const RangeRequest& request, const SharedCosts& costs, const CellRange& range);
+/// The part of the updates that are of cells in `range`, which consists of whole bins.
+double share_of_range(const UpdateDensity& density, const CellRange& range);
 
-/// Points that spread over cells around them, in order of their places, and the workers' slabs.
-/// Numbers are of the worker that has most.
+/// By what updates that compete for their cells can be made: the type of the cells may have no
+/// atomic operations, and locks take memory, which is there or not.
+enum class Competing : uint8_t { either, atomic, locked };
+inline constexpr std::array<std::string_view, 3> kCompetingNames = {"either", "atomic", "locked"};
+constexpr std::span<const std::string_view> names_of(Competing) { return kCompetingNames; }
+inline std::string_view to_string(Competing competing) {
+  return kCompetingNames[static_cast<size_t>(competing)];
+}
+
+/// Updates of an epoch: of points that spread over cells around them, in order of their places, by
+/// the workers' slabs; or in no order. Numbers are of the worker that has most.
 struct SpreadRequest {
   uint32_t workers = 1;
-  double updates = 0;       ///< of cells, in an epoch
+  double updates = 0;  ///< of cells, in an epoch
+  uint64_t cells = 0;  ///< of the grid
+  uint64_t cell_bytes = 8;
+  uint64_t budget_bytes = 0;  ///< for replicas, of a worker
+  Competing competing = Competing::either;
+  bool unordered = false;  ///< any worker may update any cell: there are no slabs
+  /// The cells that get most updates for their number (choose_range()); 0: none are known.
+  uint64_t hot_cells = 0;
+  double hot_share = 0;  ///< of the updates, theirs
+  // The members that describe points in order:
   double own_share = 0;     ///< of the updates, those of cells that the worker owns
   double mirror_share = 0;  ///< those of cells in its slab if all slabs were equal
   uint64_t box_cells = 0;   ///< of the boxes that a worker needs for the others
-  uint64_t cells = 0;       ///< of the grid
-  uint64_t cell_bytes = 8;
-  uint64_t budget_bytes = 0;  ///< for replicas, of a worker
-  double sort_s = 0;          ///< what sorting the points takes
-  uint64_t sort_every = 0;    ///< epochs that an order of the points serves; 0: not known
-  /// Updates that compete for their cells are looked at, to replicate those that are hot: `hybrid`
-  /// is never slower than `locked` and `atomic`, which are not taken.
-  bool looks = false;
+  double sort_s = 0;        ///< what sorting the points takes
+  uint64_t sort_every = 0;  ///< epochs that an order of the points serves; 0: not known
   bool operator==(const SpreadRequest&) const = default;
 };
-struct SpreadChoice {
-  SharedStrategy strategy = SharedStrategy::atomic;
-  /// By strategy; infinite where there is no memory for it. `hybrid` is as `replicate`.
-  std::array<double, kSharedStrategyNames.size()> predicted_s{};
-};
-/// The fastest strategy that the budget permits.
-SpreadChoice choose_spread(const SpreadRequest& request, const SharedCosts& costs);
+/// What an epoch takes by a strategy; infinite where the request does not allow it, or there is no
+/// memory for it.
+double spread_s(const SpreadRequest& request, const SharedCosts& costs, SharedStrategy strategy);
 
 /// After how many epochs points are sorted again, where sorting takes `sort_s` and each epoch since
 /// takes `growth_s` longer than the one before: the interval at which their sum is least. 0: never.

@@ -132,6 +132,15 @@ TEST(ChooseRange, TakesTheHotBucketsOfAnOutDegreeDistribution) {
   EXPECT_LT(choice.predicted_s, choice.all_s);
 }
 
+TEST(ChooseRange, KnowsWhatPartOfTheUpdatesARangeGets) {
+  const std::vector<uint32_t> counts = {1, 6, 2, 1};
+  const UpdateDensity density{counts, 10, 35};
+  EXPECT_DOUBLE_EQ(share_of_range(density, {10, 20}), 0.8);
+  EXPECT_DOUBLE_EQ(share_of_range(density, {30, 5}), 0.1);
+  EXPECT_DOUBLE_EQ(share_of_range(density, {0, 35}), 1);
+  EXPECT_EQ(share_of_range(density, {}), 0);
+}
+
 TEST(ChooseRange, TakesAllWhereAllAreHotAndNoneWhereNoneAre) {
   std::vector<uint32_t> counts(50, 100);
   RangeRequest request;
@@ -161,83 +170,147 @@ TEST(SharedUpdate, WaitsForItsTurnAtAHotLine) {
 SpreadRequest typical_spread() {
   return {.workers = 8,
           .updates = 1e7,
-          .own_share = 0.98,
-          .mirror_share = 0.5,
-          .box_cells = 100000,
           .cells = uint64_t{1} << 24,
           .cell_bytes = 8,
           .budget_bytes = uint64_t{1} << 30,
+          .own_share = 0.98,
+          .mirror_share = 0.5,
+          .box_cells = 100000,
           .sort_s = 0.1,
           .sort_every = 100};
 }
 
-TEST(ChooseSpread, TakesBoxesForSortedPointsOfALargeGrid) {
-  const SpreadChoice choice = choose_spread(typical_spread(), typical_costs());
-  EXPECT_EQ(choice.strategy, SharedStrategy::boxes);
-  const SharedCosts costs = typical_costs();
-  EXPECT_DOUBLE_EQ(choice.predicted_s[static_cast<size_t>(SharedStrategy::boxes)],
-                   1e7 * (0.98 * costs.plain_s + (1 - 0.98) * costs.box_s) + 1e5 * costs.fold_s +
-                       costs.barrier_s + 0.1 / 100);
+SharedPlan plan_by(const SpreadRequest& spread, const SharedCosts& costs) {
+  return plan_shared({.spread = spread, .costs = costs}, nullptr);
 }
 
-TEST(ChooseSpread, TakesAnOrderToServeAHundredEpochsUntilItIsKnown) {
+TEST(PlanShared, TakesBoxesForSortedPointsOfALargeGrid) {
+  const SharedCosts costs = typical_costs();
+  const SharedPlan plan = plan_by(typical_spread(), costs);
+  EXPECT_EQ(plan.strategy, SharedStrategy::boxes);
+  EXPECT_EQ(plan.reason, Reason::tuned);
+  EXPECT_DOUBLE_EQ(plan.predicted_s, 1e7 * (0.98 * costs.plain_s + (1 - 0.98) * costs.box_s) +
+                                         1e5 * costs.fold_s + costs.barrier_s + 0.1 / 100);
+  EXPECT_EQ(plan.baseline_s, spread_s(typical_spread(), costs, SharedStrategy::atomic));
+}
+
+TEST(PlanShared, TakesAnOrderToServeAHundredEpochsUntilItIsKnown) {
   SpreadRequest request = typical_spread();
-  const SpreadChoice known = choose_spread(request, typical_costs());
+  const double known_s = spread_s(request, typical_costs(), SharedStrategy::boxes);
   request.sort_every = 0;
-  EXPECT_EQ(choose_spread(request, typical_costs()).predicted_s, known.predicted_s);
+  EXPECT_EQ(spread_s(request, typical_costs(), SharedStrategy::boxes), known_s);
   request.sort_every = 1;
-  EXPECT_GT(choose_spread(request, typical_costs())
-                .predicted_s[static_cast<size_t>(SharedStrategy::boxes)],
-            known.predicted_s[static_cast<size_t>(SharedStrategy::boxes)]);
+  EXPECT_GT(spread_s(request, typical_costs(), SharedStrategy::boxes), known_s);
 }
 
 TEST(PlanShared, SortsAgainWhenThatTakesAHundredthOfTheEpochs) {
   const SpreadRequest request = typical_spread();
-  const SharedPlan plan = plan_shared(request, typical_costs());
+  const SharedPlan plan = plan_by(request, typical_costs());
   ASSERT_GT(plan.sort_interval, 0U);
   const auto epochs_s = static_cast<double>(plan.sort_interval) * plan.predicted_s;
   EXPECT_GE(epochs_s, 100 * request.sort_s);
   EXPECT_LT(epochs_s, 100 * request.sort_s + plan.predicted_s);
   SpreadRequest free = request;
   free.sort_s = 0;
-  EXPECT_EQ(plan_shared(free, typical_costs()).sort_interval, 0U);
+  EXPECT_EQ(plan_by(free, typical_costs()).sort_interval, 0U);
 }
 
-TEST(ChooseSpread, ReplicatesASmallGridOfPointsThatAreEverywhere) {
+TEST(PlanShared, ReplicatesASmallGridOfPointsThatAreEverywhere) {
   SpreadRequest request = typical_spread();
   request.own_share = 0.1;
   request.mirror_share = 0.1;
   request.cells = 4096;
   request.box_cells = 4096;
-  EXPECT_EQ(choose_spread(request, typical_costs()).strategy, SharedStrategy::replicate);
+  EXPECT_EQ(plan_by(request, typical_costs()).strategy, SharedStrategy::replicate);
 }
 
-TEST(ChooseSpread, KeepsTheBudget) {
+TEST(PlanShared, KeepsTheBudget) {
   SpreadRequest request = typical_spread();
   request.budget_bytes = request.box_cells * request.cell_bytes;
-  EXPECT_EQ(choose_spread(request, typical_costs()).strategy, SharedStrategy::boxes);
+  EXPECT_EQ(plan_by(request, typical_costs()).strategy, SharedStrategy::boxes);
   --request.budget_bytes;
-  const SpreadChoice without = choose_spread(request, typical_costs());
-  EXPECT_EQ(without.predicted_s[static_cast<size_t>(SharedStrategy::boxes)],
+  EXPECT_EQ(spread_s(request, typical_costs(), SharedStrategy::boxes),
             std::numeric_limits<double>::infinity());
+  const SharedPlan without = plan_by(request, typical_costs());
   EXPECT_EQ(without.strategy, SharedStrategy::atomic);
-  SharedCosts no_atomics = typical_costs();
-  no_atomics.atomic_s = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(choose_spread(request, no_atomics).strategy, SharedStrategy::locked);
+  EXPECT_EQ(without.reason, Reason::no_faster_plan);
+  EXPECT_EQ(without.predicted_s, without.baseline_s);
+  EXPECT_EQ(without.gain_low, 0);
 }
 
-// A replica of the grid is beyond the budget; the hot cells that are looked for may not be there.
-TEST(PlanShared, PredictsTheBaselineWhereUpdatesCompeteAndHotCellsAreLookedFor) {
+TEST(PlanShared, CompetesByWhatThereIs) {
   SpreadRequest request = typical_spread();
-  request.budget_bytes = 4096;
-  request.looks = true;
-  const SharedPlan plan = plan_shared(request, typical_costs());
-  const SpreadChoice choice = choose_spread(request, typical_costs());
+  request.budget_bytes = 0;
+  SharedCosts slow_atomics = typical_costs();
+  slow_atomics.atomic_s = 100e-9;
+  EXPECT_EQ(plan_by(request, slow_atomics).strategy, SharedStrategy::locked);
+  request.competing = Competing::atomic;
+  EXPECT_EQ(plan_by(request, slow_atomics).strategy, SharedStrategy::atomic);
+  request.competing = Competing::locked;
+  const SharedPlan locked = plan_by(request, typical_costs());
+  EXPECT_EQ(locked.strategy, SharedStrategy::locked);
+  EXPECT_EQ(locked.reason, Reason::no_faster_plan) << "it is the baseline then";
+}
+
+// The first two of 4096 lines get nearly all.
+SpreadRequest typical_counts() {
+  return {.workers = 8,
+          .updates = 1e5,
+          .cells = 32768,
+          .cell_bytes = 8,
+          .budget_bytes = uint64_t{1} << 20,
+          .unordered = true,
+          .hot_cells = 16,
+          .hot_share = 0.98};
+}
+
+TEST(PlanShared, ReplicatesWhatIsHotOfUpdatesInNoOrder) {
+  const SharedCosts costs = typical_costs();
+  SpreadRequest large = typical_counts();
+  large.cells = 131072;  // so that a replica of all is dear
+  const SharedPlan plan = plan_by(large, costs);
   EXPECT_EQ(plan.strategy, SharedStrategy::hybrid);
-  EXPECT_EQ(plan.reason, Reason::no_faster_plan);
-  EXPECT_EQ(plan.predicted_s, choice.predicted_s[static_cast<size_t>(SharedStrategy::atomic)]);
-  EXPECT_EQ(plan.baseline_s, plan.predicted_s);
-  EXPECT_EQ(plan.gain_low, 0);
+  EXPECT_EQ(plan.reason, Reason::tuned);
+  EXPECT_DOUBLE_EQ(plan.predicted_s,
+                   1e5 * (0.98 * costs.plain_s + (1 - 0.98) * shared_update_s(costs, 8, 0)) +
+                       16 * costs.fold_s + costs.barrier_s);
+  // Lines that all workers want are waited for in turn.
+  EXPECT_DOUBLE_EQ(plan.baseline_s, 1e5 * (0.98 * shared_update_s(costs, 8, 0.49) +
+                                           (1 - 0.98) * shared_update_s(costs, 8, 0)));
+  SpreadRequest even = typical_counts();
+  even.hot_cells = 0;
+  EXPECT_EQ(plan_by(even, costs).strategy, SharedStrategy::replicate);
+  even.updates = 100;
+  EXPECT_EQ(plan_by(even, costs).strategy, SharedStrategy::atomic);
+  for (const auto of_points : {SharedStrategy::mirror, SharedStrategy::boxes}) {
+    EXPECT_EQ(spread_s(even, costs, of_points), std::numeric_limits<double>::infinity());
+  }
+}
+
+TEST(PlanShared, LeavesTheBaselineOnlyIfItIsSurelySlower) {
+  using model::SharedPlacement;
+  model::SharedUpdateModel known{{point_of(8, 1000, 1e-9, SharedPlacement::package)}};
+  model::SharedUpdatePoint& point = known.points.front();
+  point.fold_s.value = 1e-9;
+  point.atomic_s.value = 2e-9;
+  point.lock_s.value = point.lock_s.ci_low = point.lock_s.ci_high = 12e-9;
+  const auto planned = [&](double error) {
+    for (model::Parameter* const one : {&point.plain_s, &point.atomic_s, &point.fold_s}) {
+      one->ci_low = one->value * (1 - error);
+      one->ci_high = one->value * (1 + error);
+    }
+    SharedRequest request = SharedMechanism::usual();
+    request.spread = typical_counts();
+    request.spread.hot_cells = 0;
+    return plan_shared(request, &known);
+  };
+  EXPECT_EQ(planned(0.01).strategy, SharedStrategy::replicate);
+  EXPECT_GT(planned(0.01).gain_low, 0.3);
+  const SharedPlan unsure = planned(0.5);
+  EXPECT_EQ(unsure.strategy, SharedStrategy::atomic);
+  EXPECT_EQ(unsure.reason, Reason::below_margin);
+  // What the program has measured is taken as it is.
+  EXPECT_EQ(plan_by(typical_counts(), typical_costs()).reason, Reason::tuned);
 }
 
 TEST(SortInterval, IsWhereTheSumIsLeast) {

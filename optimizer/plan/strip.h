@@ -14,17 +14,11 @@
 
 #include "optimizer/cost/compute_costs.h"
 #include "optimizer/plan/decision.h"
+#include "optimizer/plan/methods.h"
 #include "optimizer/plan/strip_costs.h"
 #include "optimizer/plan/surroundings.h"
 
 namespace stripline::plan {
-
-enum class Direction : uint8_t { get, put };
-inline constexpr std::array<std::string_view, 2> kDirectionNames = {"get", "put"};
-constexpr std::span<const std::string_view> names_of(Direction) { return kDirectionNames; }
-inline std::string_view to_string(Direction direction) {
-  return kDirectionNames[static_cast<size_t>(direction)];
-}
 
 enum class Schedule : uint8_t {
   vectorised,  ///< blocking; in one piece unless the buffer is smaller than the data

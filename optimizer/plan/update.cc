@@ -87,6 +87,7 @@ bool allowed(const UpdateRequest& request, const UpdateCandidate& candidate) {
   if (candidate.by_nodes && !update_grid_has_row(request.ranks, candidate.hops, request.node_ranks))
     return false;
   if (candidate.merges && (request.separate || request.fetches)) return false;
+  if (candidate.sums && !(request.sums && candidate.merges && candidate.hops == 1)) return false;
   return candidate.buffer_bytes > 0 && candidate.buffer_bytes <= request.message_bytes &&
          memory_of(request, candidate) <= request.max_buffer_bytes;
 }
@@ -156,10 +157,9 @@ class Evaluator {
     return 1 - left >= 1.0 / kMergesWorthwhile;
   }
 
-  // True if updates of the same cells are summed up before they are sent.
+  // True if a candidate that may do so sums updates up.
   bool sums(const UpdateCandidate& candidate) const {
-    if (!request_.sums || !candidate.merges || candidate.hops > 1) return false;
-    return remote_cells(request_) * kUpdatesOfASum <= remote_ &&
+    return candidate.sums && remote_cells(request_) * kUpdatesOfASum <= remote_ &&
            array_bytes() <= kCellsForAnUpdate * remote_ * request_.item_bytes &&
            static_cast<double>(memory_of(request_, candidate)) + 2 * array_bytes() <=
                static_cast<double>(request_.max_buffer_bytes);
@@ -369,6 +369,7 @@ UpdateCandidate baseline_candidate(const UpdateRequest& request) {
   }
   candidate.buffer_bytes =
       std::max<uint64_t>(affordable(), kUpdateAddressBytes + uint64_t{request.item_bytes});
+  candidate.sums = request.sums && candidate.merges && candidate.hops == 1;
   return candidate;
 }
 
@@ -419,7 +420,8 @@ EncodingCosts encoding_costs(const UpdateRequest& request, const UpdateCosts& co
           .write_byte_s = message.o_per_byte,
           .send_byte_s = message.G,
           .read_byte_s = message.r_per_byte,
-          .apply_s = costs.apply(request.span_bytes, Corner::nominal)};
+          .apply_s = costs.apply(request.span_bytes, Corner::nominal),
+          .look_s = costs.merge(message_bytes, Corner::nominal)};
 }
 
 ExpectedEncoding expected_encoding(double density, bool has_identity,
@@ -546,13 +548,14 @@ UpdatePlan set_update(const UpdateRequest& request, const UpdateSetting& set) no
                          update_destinations(request.ranks, candidate.hops, request.node_ranks) <=
                              kMostOfNodes * update_destinations(request.ranks, candidate.hops);
     candidate.buffer_bytes = largest_update_buffer(request, candidate);
+    candidate.sums = request.sums && candidate.merges && candidate.hops == 1;
   }
   if (set.buffer_bytes != 0)
     candidate.buffer_bytes = std::min(candidate.buffer_bytes, set.buffer_bytes);
   if (set.method != UpdateMethod::automatic) candidate.method = set.method;
   if (candidate.method != UpdateMethod::buffers) {
     candidate.hops = 1;
-    candidate.by_nodes = false;
+    candidate.by_nodes = candidate.sums = false;
   }
   return force_update(request, nullptr, candidate);
 }
@@ -564,16 +567,17 @@ size_t rivals_of_update(const UpdateRequest& request, const UpdateCosts* costs,
     UpdateCandidate candidate;
     double seconds = std::numeric_limits<double>::infinity();
   };
-  // By method, those that merge being another one; of buffers by size, two sizes together.
+  // By method, those that merge and those that sum up being others; of buffers by size, two sizes
+  // together.
   constexpr size_t kSizes = 4;
-  std::array<Fastest, kUpdateMethods + 2 * kSizes> fastest;
+  std::array<Fastest, kUpdateMethods + 3 * kSizes> fastest;
   const Evaluator evaluator(request, *costs, {});
   const auto kind_of = [&](const UpdateCandidate& candidate) {
     if (candidate.method != UpdateMethod::buffers) return static_cast<size_t>(candidate.method);
     const auto size =
         static_cast<size_t>(std::bit_width(candidate.buffer_bytes / kLeastUpdateBufferBytes));
-    const size_t merging = evaluator.sums(candidate) || evaluator.merges(candidate) ? kSizes : 0;
-    return kUpdateMethods + merging + std::min(size / 2, kSizes - 1);
+    const size_t group = evaluator.sums(candidate) ? 2 : evaluator.merges(candidate) ? 1 : 0;
+    return kUpdateMethods + group * kSizes + std::min(size / 2, kSizes - 1);
   };
   UpdateMechanism::each_candidate(request, [&](const UpdateCandidate& candidate) {
     if (!known(*costs, candidate.method)) return;
@@ -584,14 +588,27 @@ size_t rivals_of_update(const UpdateRequest& request, const UpdateCosts* costs,
   std::ranges::sort(fastest, {}, &Fastest::seconds);
   const double least_s =
       std::min(fastest[0].seconds, evaluator.seconds(baseline_candidate(request)));
-  size_t count = 0;
-  for (const Fastest& one : fastest) {
-    if (count == rivals.size() || !(one.seconds < std::numeric_limits<double>::infinity())) break;
-    const auto known_kind = std::ranges::any_of(rivals.first(count), [&](const auto& taken) {
-      return taken.method == one.candidate.method && taken.merges == one.candidate.merges;
+  const auto is_other_size = [&](size_t i) {
+    const UpdateCandidate& one = fastest[i].candidate;
+    return std::ranges::any_of(std::span(fastest).first(i), [&one](const Fastest& faster) {
+      return faster.candidate.method == one.method && faster.candidate.merges == one.merges &&
+             faster.candidate.sums == one.sums;
     });
-    if (one.seconds > (known_kind ? kSizeFactor : kRivalFactor) * least_s) continue;
-    rivals[count++] = one.candidate;
+  };
+  // Other sizes get the places that other methods leave.
+  std::array<bool, fastest.size()> taken{};
+  size_t count = 0;
+  for (const bool sizes : {false, true}) {
+    for (size_t i = 0; i < fastest.size() && count < rivals.size(); ++i) {
+      if (is_other_size(i) != sizes) continue;
+      if (!(fastest[i].seconds <= (sizes ? kSizeFactor : kRivalFactor) * least_s)) break;
+      taken[i] = true;
+      ++count;
+    }
+  }
+  size_t next = 0;
+  for (size_t i = 0; i < fastest.size(); ++i) {
+    if (taken[i]) rivals[next++] = fastest[i].candidate;
   }
   return count;
 }

@@ -49,9 +49,9 @@ inline constexpr uint32_t kSpareUpdateBuffers = 4;
 /// A buffer in which fewer than one update in this number was merged says that merging does not
 /// pay: most of those that follow do without.
 inline constexpr uint32_t kMergesWorthwhile = 16;
-/// Updates of an owner's cells are summed up in an array that stands for a part of its memory where
-/// each of them gets this number of updates, and the array has no more than this number of cells
-/// for each update: those that were updated are looked for.
+/// By a candidate that sums up, updates of an owner's cells are summed up in an array that stands
+/// for a part of its memory, where each of them gets this number of updates, and the array has no
+/// more than this number of cells for each update: those that were updated are looked for.
 inline constexpr uint32_t kUpdatesOfASum = 2;
 inline constexpr uint32_t kCellsForAnUpdate = 8;
 /// Where updates are merged, a table of positions goes with a buffer, which takes as much again.
@@ -101,6 +101,9 @@ struct UpdateCandidate {
   /// One of the hops is within a node: the first one, to the rank there that sends to the owner's
   /// node, or the last one from the last node, which may have fewer ranks.
   bool by_nodes = false;
+  /// Updates of an owner's cells are summed up in an array before they are merged, as far as that
+  /// pays (kUpdatesOfASum): only those that go straight to their owners.
+  bool sums = false;
   bool operator==(const UpdateCandidate&) const = default;
 };
 
@@ -209,7 +212,8 @@ struct ExpectedEncoding {
 ExpectedEncoding expected_encoding(double density, bool has_identity,
                                    const EncodingCosts& costs) noexcept;
 
-/// What encodings of a message of `message_bytes` take by the model.
+/// What encodings of a message of `message_bytes` take by the model. What is laid out costs the
+/// processor as much as what is merged.
 EncodingCosts encoding_costs(const UpdateRequest& request, const UpdateCosts& costs,
                              uint64_t message_bytes) noexcept;
 
@@ -227,8 +231,9 @@ struct UpdateSetting {
 /// Reason::forced.
 UpdatePlan set_update(const UpdateRequest& request, const UpdateSetting& set) noexcept;
 
-/// What is done without a model: buffers as large as messages and the memory allow, merged where
-/// updates may be, in more than one hop where that leaves less than a quarter of a message.
+/// What is done without a model: buffers as large as messages and the memory allow, merged and
+/// summed up where updates may be, in more than one hop where that leaves less than a quarter of a
+/// message.
 UpdatePlan baseline_of_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept;
 
 /// The plan of a given method, with its time: if the caller asks for it, or for another reason.
@@ -236,10 +241,10 @@ UpdatePlan force_update(const UpdateRequest& request, const UpdateCosts* costs,
                         const UpdateCandidate& candidate, Reason reason = Reason::forced) noexcept;
 
 /// Methods to race while the program runs (runtime/decide/race.h), beside the baseline: of each
-/// method, and of buffers with and without merging, the one that is predicted to be the fastest, if
-/// it does not take more than kRivalFactor times as long as the fastest of all, the baseline
-/// included; and buffers of other sizes that take no more than kSizeFactor times as long. The
-/// fastest comes first. Returns how many of `rivals` were set; none without a model.
+/// method, and of buffers that sum up, merge or do neither, the one that is predicted to be the
+/// fastest, if it does not take more than kRivalFactor times as long as the fastest of all, the
+/// baseline included; and buffers of other sizes that take no more than kSizeFactor times as long.
+/// The fastest comes first. Returns how many of `rivals` were set; none without a model.
 inline constexpr double kRivalFactor = 2;
 inline constexpr double kSizeFactor = 1.25;
 inline constexpr size_t kMostUpdateRivals = 5;

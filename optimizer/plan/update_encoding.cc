@@ -1,5 +1,6 @@
 #include "optimizer/plan/update_encoding.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -9,20 +10,22 @@ namespace {
 // Values begin at multiples of this behind the addresses.
 constexpr uint64_t kAlignment = 8;
 
+double seconds_of(const EncodingRequest& request, const EncodingCosts& costs,
+                  UpdateEncoding encoding) {
+  const uint64_t applied = encoding == UpdateEncoding::boxes ? request.cells : request.updates;
+  return static_cast<double>(encoded_bytes(request, costs, encoding)) * costs.byte_s() +
+         static_cast<double>(applied) * costs.apply_s;
+}
+
 template <typename Recorder>
 EncodingPlan choose_encoding(const EncodingRequest& request, const EncodingCosts& costs,
                              Recorder& record) {
-  const auto seconds = [&](UpdateEncoding encoding) {
-    const uint64_t applied = encoding == UpdateEncoding::boxes ? request.cells : request.updates;
-    return static_cast<double>(encoded_bytes(request, costs, encoding)) * costs.byte_s() +
-           static_cast<double>(applied) * costs.apply_s;
-  };
-  const double baseline_s = seconds(UpdateEncoding::pairs);
+  const double baseline_s = seconds_of(request, costs, UpdateEncoding::pairs);
   UpdateEncoding best = UpdateEncoding::pairs;
   double best_s = baseline_s;
   record.consider(best, best_s);
   const auto try_out = [&](UpdateEncoding encoding) {
-    const double predicted_s = seconds(encoding);
+    const double predicted_s = seconds_of(request, costs, encoding);
     record.consider(encoding, predicted_s);
     if (predicted_s >= best_s) return;
     best = encoding;
@@ -30,14 +33,13 @@ EncodingPlan choose_encoding(const EncodingRequest& request, const EncodingCosts
     record.take(encoding, predicted_s);
   };
   if (request.runs > 0) try_out(UpdateEncoding::runs);
-  if (request.boxes > 0) try_out(UpdateEncoding::boxes);
+  const bool has_boxes = request.among == 0 || looks_for_boxes(request, costs);
+  if (request.boxes > 0 && has_boxes) try_out(UpdateEncoding::boxes);
+  const uint64_t bytes = encoded_bytes(request, costs, best);
+  if (costs.bytes_only) return {best, bytes};
   const bool faster = best_s < baseline_s;
-  return {best,
-          encoded_bytes(request, costs, best),
-          faster ? Reason::tuned : Reason::no_faster_plan,
-          best_s,
-          baseline_s,
-          faster ? 1 - best_s / baseline_s : 0};
+  return {best,   bytes,      faster ? Reason::tuned : Reason::no_faster_plan,
+          best_s, baseline_s, faster ? 1 - best_s / baseline_s : 0};
 }
 
 }  // namespace
@@ -62,6 +64,17 @@ void cover(std::span<const uint64_t> cells, uint64_t widest_gap, std::vector<Upd
     }
     boxes.push_back({cell, 1});
   }
+}
+
+bool looks_for_boxes(const EncodingRequest& request, const EncodingCosts& costs) noexcept {
+  if (request.among == 0 || request.among > kCellsToLookAmong * request.updates) return false;
+  double as_they_lie_s = seconds_of(request, costs, UpdateEncoding::pairs);
+  if (request.runs > 0) {
+    as_they_lie_s = std::min(as_they_lie_s, seconds_of(request, costs, UpdateEncoding::runs));
+  }
+  const auto updates = static_cast<double>(request.updates);
+  const double fewest = std::min(updates, static_cast<double>(request.among));
+  return costs.box_s() + fewest * costs.cell_s() + updates * costs.look_s < as_they_lie_s;
 }
 
 uint64_t encoded_bytes(const EncodingRequest& request, const EncodingCosts& costs,

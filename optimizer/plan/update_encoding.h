@@ -36,6 +36,8 @@ struct EncodingCosts {
   double send_byte_s = 0;      ///< G of a message of the size to be expected
   double read_byte_s = 0;      ///< out of it
   double apply_s = 0;          ///< one value to its cell
+  double look_s = 0;           ///< an update that is laid out by its cell, to look for boxes
+  bool bytes_only = false;     ///< nothing is known but bytes, of which send_byte_s is 1
 
   double byte_s() const { return write_byte_s + send_byte_s + read_byte_s; }
   double pair_s() const { return (address_bytes + value_bytes) * byte_s() + apply_s; }
@@ -54,6 +56,9 @@ void cover(std::span<const uint64_t> cells, uint64_t widest_gap, std::vector<Upd
 /// The size of what describes a box in a parcel, and of a cell's address there.
 inline constexpr uint32_t kUpdateBoxBytes = 8;
 
+/// Boxes are looked for among this number of cells for each update, or fewer.
+inline constexpr uint64_t kCellsToLookAmong = 4;
+
 /// A message, by what it would consist of.
 struct EncodingRequest {
   uint64_t updates = 1;
@@ -61,8 +66,15 @@ struct EncodingRequest {
   uint64_t runs = 0;  ///< of neighbours that follow each other as they are; 0: there are to be none
   uint64_t boxes = 0;  ///< that hold all cells; 0: there are to be none
   uint64_t cells = 0;  ///< of these, those that no one updates included
+  /// Cells from the first to the last one that is updated, if the updates may be laid out by their
+  /// cells, to look for boxes; 0: boxes are given as they are.
+  uint64_t among = 0;
   bool operator==(const EncodingRequest&) const = default;
 };
+
+/// True if boxes are looked for: the updates lie dense enough, and the fewest boxes that there can
+/// be would save more than looking takes.
+bool looks_for_boxes(const EncodingRequest& request, const EncodingCosts& costs) noexcept;
 
 /// A decision.
 struct EncodingPlan {

@@ -79,6 +79,29 @@ TEST(Encoding, SaysTheBytesOfItsMessage) {
   EXPECT_EQ(plan_message(sparse, kCosts, true, boxes).bytes, 2 * 16U);
 }
 
+// Boxes for 10 updates, which lie together or not, in no order.
+TEST(Encoding, LooksForBoxesWhereTheyMaySaveMoreThanThat) {
+  EncodingRequest request{.updates = 10, .among = 10};
+  EncodingCosts costs = kCosts;
+  EXPECT_TRUE(looks_for_boxes(request, costs));
+  // 10 addresses are 80 bytes, of which one box takes 16.
+  costs.look_s = 6.3 * costs.byte_s();
+  EXPECT_TRUE(looks_for_boxes(request, costs));
+  costs.look_s = 6.5 * costs.byte_s();
+  EXPECT_FALSE(looks_for_boxes(request, costs));
+  request.boxes = 1;
+  request.cells = 10;
+  EXPECT_EQ(plan_encoding(request, costs).encoding, UpdateEncoding::pairs);
+  EXPECT_EQ(plan_encoding(request, kCosts).encoding, UpdateEncoding::boxes);
+  request.among = 0;
+  EXPECT_EQ(plan_encoding(request, costs).encoding, UpdateEncoding::boxes) << "they are given";
+  request.among = 10 * kCellsToLookAmong + 1;
+  EXPECT_FALSE(looks_for_boxes(request, kCosts));
+  // What follows its neighbour needs no box.
+  request = {.updates = 10, .runs = 1, .among = 10};
+  EXPECT_FALSE(looks_for_boxes(request, kCosts));
+}
+
 // The least that any set of boxes takes, where a message's time is `seconds(boxes, cells)`: for
 // every number of boxes, the narrowest gaps are covered.
 double least_s(const std::vector<uint64_t>& cells,

@@ -27,6 +27,7 @@ std::string_view words_of(const UpdateCandidate& candidate) {
     case UpdateMethod::automatic:
       break;
   }
+  if (candidate.sums) return "summed up, and merged in buffers";
   return candidate.merges ? "merged in buffers" : "in buffers";
 }
 
@@ -125,6 +126,7 @@ void UpdateMechanism::show(const Update&, const UpdatePlan& plan, Row& row) {
       .bytes("buffer_bytes", candidate.buffer_bytes, " of {}")
       .number("hops", candidate.hops);
   if (candidate.by_nodes) row.flag("by_nodes", true);
+  if (candidate.sums) row.flag("sums", true);
   row.say(hops_text(candidate)).bytes("memory_bytes", plan.memory_bytes, ", {} together");
 }
 
@@ -132,8 +134,8 @@ std::string UpdateMechanism::brief(const UpdatePlan& plan, std::string_view why)
   const UpdateCandidate& candidate = plan.candidate;
   std::string text(words_of(candidate));
   if (candidate.method == UpdateMethod::buffers) {
-    text = exact_bytes_text(candidate.buffer_bytes) + (candidate.merges ? " merged" : "") +
-           hops_text(candidate);
+    const char* const before = candidate.sums ? " summed up" : candidate.merges ? " merged" : "";
+    text = exact_bytes_text(candidate.buffer_bytes) + before + hops_text(candidate);
   }
   return text + ", " + std::string(why);
 }

@@ -49,8 +49,13 @@ struct UpdateMechanism : AsAsked<UpdateRequest> {
       for (uint32_t hops = 1; hops <= kMostUpdateHops; ++hops) {
         for (uint64_t bytes = kLeastUpdateBufferBytes; bytes <= kMostUpdateBufferBytes;
              bytes *= 2) {
-          try_out({UpdateMethod::buffers, merges, hops, bytes});
-          if (request.node_ranks > 1) try_out({UpdateMethod::buffers, merges, hops, bytes, true});
+          UpdateCandidate candidate{UpdateMethod::buffers, merges, hops, bytes};
+          try_out(candidate);
+          candidate.sums = true;
+          if (request.sums) try_out(candidate);
+          candidate.sums = false;
+          candidate.by_nodes = true;
+          if (request.node_ranks > 1) try_out(candidate);
         }
       }
     }

@@ -66,6 +66,7 @@ TEST(UpdateMechanism, IsShownInAFewWords) {
   EXPECT_EQ(text({.hops = 1, .buffer_bytes = 8192}), "8 KiB, tuned");
   EXPECT_EQ(text({.merges = true, .hops = 2, .buffer_bytes = 65536}),
             "64 KiB merged, 2 hops, tuned");
+  EXPECT_EQ(text({.merges = true, .buffer_bytes = 65536, .sums = true}), "64 KiB summed up, tuned");
   EXPECT_EQ(text({.method = UpdateMethod::provider}), "atomics of the fabric, tuned");
 }
 

@@ -1,7 +1,10 @@
 #include "optimizer/plan/update.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -416,23 +419,69 @@ TEST(UpdateTime, OfSummedUpUpdatesIsThatOfOwnCells) {
   const UpdateCosts costs = update_costs_of(model::example_model());
   UpdateRequest request{
       .updates = 1'000'000, .cells = 16'384, .span_bytes = 16'384 * 8, .ranks = 2};
-  const UpdateCandidate merged{.merges = true, .buffer_bytes = 8192};
-  const double merged_s = predict_update(request, costs, merged);
   request.sums = true;
-  const double summed_s = predict_update(request, costs, merged);
+  const UpdateCandidate merged{.merges = true, .buffer_bytes = 8192};
+  UpdateCandidate summed = merged;
+  summed.sums = true;
+  const double merged_s = predict_update(request, costs, merged);
+  const double summed_s = predict_update(request, costs, summed);
   EXPECT_LT(summed_s, merged_s);
   const double own_s = 1e6 * costs.apply(request.span_bytes, cost::Corner::nominal);
   EXPECT_GE(summed_s, own_s);
-  // Only where they meet, where there is memory, and straight to their owners.
+  // Only where they meet, and where there is memory.
   request.cells = 600'000;
-  const double seldom_s = predict_update(request, costs, merged);
-  request.sums = false;
-  EXPECT_EQ(predict_update(request, costs, merged), seldom_s);
+  EXPECT_EQ(predict_update(request, costs, summed), predict_update(request, costs, merged));
   request.cells = 16'384;
   request.max_buffer_bytes = 16'384 * 8 * 2;
-  EXPECT_EQ(predict_update(request, costs, merged), merged_s);
+  EXPECT_EQ(predict_update(request, costs, summed), merged_s);
+}
+
+// Straight to their owners, where they may be merged at all.
+TEST(UpdateTime, OfSummedUpUpdatesIsAskedOnlyWhereTheyCanBe) {
+  const UpdateCosts costs = update_costs_of(model::example_model());
+  UpdateRequest request{
+      .updates = 1'000'000, .cells = 16'384, .span_bytes = 16'384 * 8, .ranks = 64};
+  UpdateCandidate candidate{.merges = true, .buffer_bytes = 8192, .sums = true};
+  EXPECT_FALSE(possible_update(request, &costs, candidate)) << "--sums is not given";
+  EXPECT_FALSE(baseline_of_update(request, nullptr).candidate.sums);
   request.sums = true;
-  EXPECT_EQ(predict_update(request, costs, merged), merged_s);
+  EXPECT_TRUE(possible_update(request, &costs, candidate));
+  EXPECT_TRUE(baseline_of_update(request, nullptr).candidate.sums);
+  EXPECT_FALSE(set_update(request, {.hops = 2}).candidate.sums);
+  EXPECT_FALSE(set_update(request, {.method = UpdateMethod::owner_locks}).candidate.sums);
+  candidate.hops = 2;
+  EXPECT_FALSE(possible_update(request, &costs, candidate));
+  candidate.hops = 1;
+  candidate.merges = false;
+  EXPECT_FALSE(possible_update(request, &costs, candidate));
+}
+
+TEST(UpdateRivals, SumUpAndMerge) {
+  const UpdateCosts costs = update_costs_of(model::example_model());
+  const UpdateRequest request{.updates = 1'000'000,
+                              .cells = 4'096,  // so few that buffers hold some of them twice
+                              .span_bytes = 4'096 * 8,
+                              .ranks = 2,
+                              .sums = true,
+                              .buffers_only = true};
+  const UpdatePlan plan = plan_update(request, &costs);
+  EXPECT_TRUE(plan.candidate.sums);
+  std::array<UpdateCandidate, kMostUpdateRivals> rivals;
+  const size_t count = rivals_of_update(request, &costs, rivals);
+  const auto has = [&](bool sums) {
+    return std::ranges::any_of(std::span(rivals).first(count), [&](const UpdateCandidate& one) {
+      return one.merges && one.sums == sums;
+    });
+  };
+  EXPECT_TRUE(has(true)) << "of another size than the baseline";
+  double merged_s = std::numeric_limits<double>::infinity();
+  for (uint64_t bytes = kLeastUpdateBufferBytes; bytes <= kMostUpdateBufferBytes; bytes *= 2) {
+    const UpdateCandidate merged{.merges = true, .buffer_bytes = bytes};
+    merged_s = std::min(merged_s, predict_update(request, costs, merged));
+  }
+  EXPECT_GT(merged_s, plan.predicted_s);
+  const double least_s = std::min(plan.baseline_s, predict_update(request, costs, rivals[0]));
+  EXPECT_EQ(has(false), merged_s <= kRivalFactor * least_s);
 }
 
 // Against messages of random cells that are encoded in truth.

@@ -1,7 +1,6 @@
 #include "optimizer/report/questions.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/number_text.h"
 #include "base/quantity.h"
 #include "optimizer/plan/ask.h"
 #include "optimizer/plan/mechanisms.h"
@@ -30,12 +30,8 @@ Error wrong(const plan::FieldText& text, const std::string& value, const std::st
 }
 
 Result<uint64_t> whole(const plan::FieldText& text, const std::string& value) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error == std::errc() && end == value.data() + value.size() && number >= text.least &&
-      number <= text.most) {
-    return number;
-  }
+  const auto number = number_from_text<uint64_t>(value);
+  if (number && *number >= text.least && *number <= text.most) return *number;
   return wrong(
       text, value,
       "a whole number from " + std::to_string(text.least) + " to " + std::to_string(text.most));
@@ -228,12 +224,10 @@ double seconds_of(const plan::UpdateRequest& request, const plan::UpdateCosts& c
   return force_update(request, &costs, plan.candidate).predicted_s;
 }
 
-// In seconds, by the costs of the team that is asked about.
-double seconds_of(const plan::SharedRequest& request, const plan::CompiledModel& model,
+// By the costs of the team that is asked about.
+double seconds_of(const plan::SharedRequest& request, const model::SharedUpdateModel& known,
                   const plan::SharedPlan& plan) {
-  const double seconds =
-      plan::choose_spread(request.spread, plan::SharedMechanism::costs_of_team(request, &model))
-          .predicted_s[static_cast<size_t>(plan.strategy)];
+  const double seconds = plan::SharedMechanism::seconds(request, known, plan.strategy, {});
   return std::isfinite(seconds) ? seconds : 0;
 }
 
@@ -259,7 +253,10 @@ Result<Json> judge(const DecidingModel& a, const DecidingModel& b,
     const typename M::Plan of_b = M::plan(request, costs_of<M>(b), ignored);
     for (const DecidingModel& judge : judges) {
       const typename M::Costs* const costs = costs_of<M>(judge);
-      times.push_back({seconds_of(request, *costs, of_a), seconds_of(request, *costs, of_b)});
+      const auto seconds = [&](const typename M::Plan& plan) {
+        return costs != nullptr ? seconds_of(request, *costs, plan) : 0;
+      };
+      times.push_back({seconds(of_a), seconds(of_b)});
     }
   }
   return times;

@@ -1,10 +1,12 @@
 #include "optimizer/report/ties.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <utility>
 
+#include "base/enum_names.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "optimizer/model/model_json.h"
@@ -48,15 +50,8 @@ bool is_doubtful(const Json& parameter) {
 }  // namespace
 
 std::string_view to_string(Disagreement disagreement) {
-  switch (disagreement) {
-    case Disagreement::tie:
-      return "tie";
-    case Disagreement::doubt:
-      return "doubt";
-    case Disagreement::change:
-      return "change";
-  }
-  return "change";
+  constexpr std::array<std::string_view, 3> kNames = {"tie", "doubt", "change"};
+  return enum_name(kNames, disagreement);
 }
 
 Disagreement disagreement(const PlanGain& by_a, const PlanGain& by_b, double margin,

@@ -1,6 +1,8 @@
 #include "optimizer/targets/packed_export.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/formatted.h"
 #include "base/json.h"
@@ -34,6 +36,16 @@ double ratio_in(const Json& check, const char* key) {
   const auto found = check.find(key);
   const double value = found != check.end() && found->is_number() ? found->get<double>() : 0;
   return std::isfinite(value) && value > 0 ? value : 0;
+}
+
+// The least of the factors of all proofs that the target reads what is exported; 0 where one is
+// missing.
+double least_factor(const Json& record) {
+  const auto proofs = record.find("proofs");
+  if (proofs == record.end() || !proofs->is_array() || proofs->empty()) return 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Json& one : *proofs) least = std::min(least, ratio_in(one, "factor"));
+  return least;
 }
 
 Status check_files(const Json& whole, const Json& record, std::string_view what) {
@@ -120,9 +132,7 @@ Result<PackedExport> read_packed_export(std::string_view text, std::string_view 
   }
   const auto settings = record->find("settings");
   if (settings != record->end()) read.settings = settings->size();
-  if (const auto proof = record->find("proof"); proof != record->end() && proof->is_object()) {
-    read.probe_factor = ratio_in(*proof, "factor");
-  }
+  read.probe_factor = least_factor(*record);
   STRIPLINE_RETURN_IF_ERROR(read_checks(*record, what, read));
   return read;
 }

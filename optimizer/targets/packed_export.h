@@ -22,8 +22,8 @@ struct PackedExport {
   size_t departing = 0;         ///< cells that depart from the default
   size_t settings = 0;          ///< knobs that do
   bool validated = false;       ///< All stages of its validation passed.
-  /// By what factor a probe slowed a cell down, which shows that the target reads the file; 0: none
-  /// has shown it.
+  /// By what factor a probe slowed a cell down, which shows that the target reads what is exported:
+  /// the least of those of rules and of settings; 0: one of them was not shown.
   double probe_factor = 0;
 
   // Comparisons with the target's default settings, in paired fresh launches.

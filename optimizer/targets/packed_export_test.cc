@@ -33,7 +33,7 @@ Json example() {
             {"settings", Json::object()},
             {"checks",
              {check("bcast", "NON_INFERIOR", 0.5, 0.4), check("halo", "NON_INFERIOR", 2, 1.6)}},
-            {"proof", {{"factor", 3.5}}},
+            {"proofs", Json::array({{{"factor", 4.5}}, {{"factor", 3.5}}})},
             {"files", {{"rules.conf", sha256_hex(text)}}}}}};
 }
 
@@ -77,12 +77,17 @@ TEST(PackedExport, CountsWhatIsInconclusiveUnlessItsLossIsBounded) {
 TEST(PackedExport, WhatWasConvertedIsNotProven) {
   Json whole = example();
   whole["record"]["validated"] = false;
-  whole["record"]["proof"]["factor"] = nullptr;
+  whole["record"]["proofs"][0]["factor"] = nullptr;
   whole["record"]["checks"] = Json::array();
   ASSERT_OK_AND_ASSIGN(const auto read, read_packed_export(whole.dump(), "it"));
   EXPECT_FALSE(read.validated);
   EXPECT_EQ(read.probe_factor, 0);
   EXPECT_EQ(read.compared, 0U);
+  for (const Json& proofs : {Json(), Json::array(), Json::array({"3.5"}), Json(3.5)}) {
+    whole["record"]["proofs"] = proofs;
+    ASSERT_OK_AND_ASSIGN(const auto other, read_packed_export(whole.dump(), "it"));
+    EXPECT_EQ(other.probe_factor, 0) << proofs;
+  }
 }
 
 TEST(PackedExport, FilesThatItsRecordDoesNotListAreRefused) {

@@ -1,22 +1,15 @@
 #include "optimizer/targets/target.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
 
 #include "base/cut_text.h"
+#include "base/number_text.h"
 #include "base/quantity.h"
 
 namespace stripline::targets {
 namespace {
-
-std::optional<uint64_t> whole_number_of(std::string_view text) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 uint64_t saturated_product(uint64_t a, uint64_t b) {
   uint64_t product = 0;
@@ -59,6 +52,30 @@ std::vector<std::string_view> words_of(std::string_view list) {
   return words;
 }
 
+bool acts_on(const Knob& knob, Path path) {
+  return knob.path == path || knob.path == Path::any || path == Path::any;
+}
+
+std::vector<Setting> probes_on(const Target& target, Path path) {
+  std::vector<Setting> probes;
+  for (const std::string_view text : words_of(target.probe_settings)) {
+    const size_t equals = text.find('=');
+    const Knob* const knob = find_knob(target, text.substr(0, equals));
+    if (knob == nullptr || equals == std::string_view::npos || !acts_on(*knob, path)) continue;
+    probes.push_back({std::string(knob->name), std::string(text.substr(equals + 1))});
+  }
+  return probes;
+}
+
+void put_setting(std::vector<Setting>& settings, const Setting& setting) {
+  const auto found = std::ranges::find(settings, setting.name, &Setting::name);
+  if (found != settings.end()) {
+    found->value = setting.value;
+  } else {
+    settings.push_back(setting);
+  }
+}
+
 const Knob* find_knob(const Target& target, std::string_view name) {
   const auto found = std::ranges::find(target.knobs, name, &Knob::name);
   return found == target.knobs.end() ? nullptr : &*found;
@@ -74,7 +91,7 @@ Status check_value(const Knob& knob, std::string_view value) {
   switch (knob.kind) {
     case KnobKind::count:
     case KnobKind::bytes: {
-      const auto number = whole_number_of(value);
+      const auto number = number_from_text<uint64_t>(value);
       if (number && *number >= knob.least && *number <= knob.most) return {};
       return refuse("a whole number from " + std::to_string(knob.least) + " to " +
                     std::to_string(knob.most));
@@ -97,9 +114,10 @@ Status check_value(const Knob& knob, std::string_view value) {
 }
 
 uint64_t memory_of(const Knob& knob, std::string_view value, uint64_t ranks) {
-  const auto number = whole_number_of(value);
-  if (!number || knob.memory_per_peer == 0) return 0;
-  return saturated_product(saturated_product(*number, knob.memory_per_peer), ranks);
+  const auto number = number_from_text<uint64_t>(value);
+  const uint64_t usual = number_from_text<uint64_t>(knob.default_value).value_or(0);
+  if (!number || *number <= usual) return 0;
+  return saturated_product(saturated_product(*number - usual, knob.memory_per_peer), ranks);
 }
 
 Status check_memory(const Target& target, std::span<const Setting> settings, uint64_t ranks,
@@ -119,9 +137,10 @@ Status check_memory(const Target& target, std::span<const Setting> settings, uin
   }
   if (total <= most_bytes) return {};
   return Error(ErrorCode::resource_exhausted,
-               "these settings take about " + bytes_text(total) + " of memory on each of " +
-                   std::to_string(ranks) + " ranks, " + bytes_text(largest) + " of it for " +
-                   std::string(largest_name) + "; the limit is " + bytes_text(most_bytes) +
+               "these settings take about " + bytes_text(total) +
+                   " of memory more than the defaults on each of " + std::to_string(ranks) +
+                   " ranks, " + bytes_text(largest) + " of it for " + std::string(largest_name) +
+                   "; the limit is " + bytes_text(most_bytes) +
                    ": take a smaller value, or raise the limit");
 }
 

@@ -95,15 +95,20 @@ enum class Support : uint8_t {
 
 /// What a target's knobs are looked at by, besides what programs do.
 enum class Operations : uint8_t {
-  messages,   ///< messages and collectives of MPI
-  one_sided,  ///< these, and puts, gets and sums (accumulate) of MPI
-  symmetric,  ///< puts, gets and atomic operations of OpenSHMEM
-  fabric,     ///< messages and reads of libfabric
+  messages,     ///< messages and collectives of MPI
+  nonblocking,  ///< these, and collectives that are begun and then waited for
+  one_sided,    ///< messages and collectives, and puts, gets and sums (accumulate) of MPI
+  symmetric,    ///< puts, gets and atomic operations of OpenSHMEM
+  fabric,       ///< messages and reads of libfabric
   /// Puts and gets, strided ones too, and collectives of GASNet-EX.
   remote_memory,
 };
 constexpr bool is_mpi(Operations operations) {
-  return operations == Operations::messages || operations == Operations::one_sided;
+  return operations == Operations::messages || operations == Operations::nonblocking ||
+         operations == Operations::one_sided;
+}
+constexpr bool has_gets(Operations operations) {
+  return operations != Operations::messages && operations != Operations::nonblocking;
 }
 
 struct Target {
@@ -117,9 +122,9 @@ struct Target {
   std::string_view version_command;
   std::string_view version_marker;
   std::span<const Knob> knobs;
-  /// "NAME=VALUE" of a knob that has to slow some operations down, by which a target without
-  /// alternatives by operation shows that it reads a file. It is measured, and never exported.
-  std::string_view probe_setting;
+  /// "NAME=VALUE" of knobs that have to slow some operations down, with blanks between, by which a
+  /// target shows that it takes the settings of a file. They are measured, and never exported.
+  std::string_view probe_settings;
   Operations operations = Operations::messages;
   /// The alternatives of a collective operation; the first one is the target's default. Null where
   /// a target has no choice by operation.
@@ -138,6 +143,15 @@ Scope scope_of(const Target& target, Collective collective);
 /// The words of a list that blanks separate, as Knob::values.
 std::vector<std::string_view> words_of(std::string_view list);
 
+/// Whether a knob is looked at on a path; where a target chooses itself, every one is.
+bool acts_on(const Knob& knob, Path path);
+
+/// The target's probe_settings whose knobs act on a path.
+std::vector<Setting> probes_on(const Target& target, Path path);
+
+/// Gives the setting of this name another value, or adds it.
+void put_setting(std::vector<Setting>& settings, const Setting& setting);
+
 /// The knob of this name, or null.
 const Knob* find_knob(const Target& target, std::string_view name);
 
@@ -145,12 +159,13 @@ const Knob* find_knob(const Target& target, std::string_view name);
 /// value and what it takes.
 Status check_value(const Knob& knob, std::string_view value);
 
-/// Memory that a value takes on each rank of a job with this many ranks, in bytes; saturates. 0 for
-/// what is not a number, or takes none.
+/// Memory that a value takes beyond the default on each rank of a job with this many ranks, in
+/// bytes; saturates. 0 for what is not a number, or takes none; a default that is not a number
+/// counts as taking none.
 uint64_t memory_of(const Knob& knob, std::string_view value, uint64_t ranks);
 
-/// Errors: resource_exhausted where the settings take more than `most_bytes` on each rank of a job
-/// of this many ranks; names the knob that takes most.
+/// Errors: resource_exhausted where the settings take more than `most_bytes` beyond the defaults on
+/// each rank of a job of this many ranks; names the knob that takes most.
 Status check_memory(const Target& target, std::span<const Setting> settings, uint64_t ranks,
                     uint64_t most_bytes);
 

@@ -54,22 +54,40 @@ TEST(Targets, KnobsAreConsistent) {
   }
 }
 
-TEST(Targets, WhatHasNoAlternativesByOperationHasAProbe) {
+TEST(Targets, WhatIsTunedHasAProbeOfItsSettingsOnEveryPath) {
   for (const Target* const target : all_targets()) {
-    if (target->support != Support::tuned || target->candidates != nullptr) continue;
-    SCOPED_TRACE(target->name);
-    const std::string_view probe = target->probe_setting;
-    const size_t equals = probe.find('=');
-    ASSERT_NE(equals, std::string_view::npos);
-    const Knob* const knob = find_knob(*target, probe.substr(0, equals));
-    ASSERT_NE(knob, nullptr);
-    const std::string_view value = probe.substr(equals + 1);
-    EXPECT_TRUE(check_value(*knob, value).ok());
-    EXPECT_NE(value, knob->default_value);
-    // It is not one that might be exported.
-    const auto words = words_of(knob->values);
-    EXPECT_EQ(std::ranges::find(words, value), words.end());
+    if (target->support != Support::tuned) continue;
+    for (const Path path : {Path::shared_memory, Path::tcp, Path::any}) {
+      SCOPED_TRACE(std::string(target->name) + ", " + std::string(to_string(path)));
+      const auto probes = probes_on(*target, path);
+      EXPECT_FALSE(probes.empty());
+      if (path == Path::any) {
+        EXPECT_EQ(probes.size(), words_of(target->probe_settings).size());
+      }
+      for (const Setting& probe : probes) {
+        const Knob& knob = *find_knob(*target, probe.name);
+        EXPECT_TRUE(acts_on(knob, path));
+        EXPECT_TRUE(check_value(knob, probe.value).ok()) << probe.value;
+        EXPECT_NE(probe.value, knob.default_value);
+        // It is not one that might be exported; algorithms of collectives never are.
+        const auto words = words_of(knob.values);
+        EXPECT_TRUE(knob.kind == KnobKind::choice ||
+                    std::ranges::find(words, probe.value) == words.end());
+      }
+    }
   }
+}
+
+TEST(Targets, ProbesOfAnotherPathAreNotMeasured) {
+  const Target& openmpi = **find_target("openmpi");
+  EXPECT_EQ(probes_on(openmpi, Path::tcp), (std::vector<Setting>{{"btl_tcp_eager_limit", "1024"}}));
+}
+
+TEST(Settings, ArePutInPlaceOfTheSameName) {
+  std::vector<Setting> settings = {{"a", "1"}, {"b", "2"}};
+  put_setting(settings, {"a", "3"});
+  put_setting(settings, {"c", "4"});
+  EXPECT_EQ(settings, (std::vector<Setting>{{"a", "3"}, {"b", "2"}, {"c", "4"}}));
 }
 
 TEST(Targets, TheFirstCandidateIsTheDefault) {
@@ -139,6 +157,27 @@ TEST(Knobs, MemoryGrowsWithRanksAndIsBounded) {
   EXPECT_NE(large.error().message().find("btl_tcp_eager_limit"), std::string::npos);
   const std::vector<Setting> endless = {{"btl_tcp_eager_limit", "18446744073709551615"}};
   EXPECT_FALSE(check_memory(openmpi, endless, 4096, uint64_t{1} << 60).ok());
+}
+
+TEST(Knobs, MemoryIsWhatAValueTakesBeyondTheDefault) {
+  const Target& gasnet = **find_target("gasnet");
+  const std::vector<Setting> deeper = {{"GASNET_NETWORKDEPTH", "192"}};
+  // 64 more buffers of 64 KiB for each of 8 ranks.
+  EXPECT_TRUE(check_memory(gasnet, deeper, 8, uint64_t{32} << 20).ok());
+  EXPECT_FALSE(check_memory(gasnet, deeper, 8, (uint64_t{32} << 20) - 1).ok());
+  EXPECT_TRUE(check_memory(gasnet, std::vector<Setting>{{"GASNET_NETWORKDEPTH", "32"}}, 8, 0).ok());
+}
+
+TEST(Knobs, EachValueThatIsTriedFitsInTheDefaultMemory) {
+  for (const Target* const target : all_targets()) {
+    for (const Knob& knob : target->knobs) {
+      for (const std::string_view value : words_of(knob.values)) {
+        const std::vector<Setting> one = {{std::string(knob.name), std::string(value)}};
+        const Status fits = check_memory(*target, one, 8, uint64_t{64} << 20);
+        EXPECT_TRUE(fits.ok()) << fits.error().message();
+      }
+    }
+  }
 }
 
 TEST(Candidate, IsRefusedWhereItMeansSomethingElse) {

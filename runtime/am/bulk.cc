@@ -38,10 +38,10 @@ Bulk::Bulk(ActiveMessages& messages, fabric::Fabric& fabric, std::span<std::byte
                              });
   messages_.add_background(*this);
   if (!config.slots.twins) return;
-  told_answer_ = messages_.serve(name_ + " answer", Purpose::answer,
-                                 [this](Rank source, std::span<const std::byte> message) {
-                                   take_told_answer(source, message);
-                                 });
+  answer_notice_ = messages_.serve(name_ + " answer", Purpose::answer,
+                                   [this](Rank source, std::span<const std::byte> message) {
+                                     take_answer_notice(source, message);
+                                   });
   landed_answer_ =
       messages_.land(name_ + " answer", config.slots.most_slots, Purpose::answer,
                      [this](Rank source, uint32_t slot) { take_landed_answer(source, slot); });
@@ -52,10 +52,10 @@ uint32_t Bulk::open(std::string_view name, Purpose purpose, Arrived arrived, Ret
   Channel& opened = channels_.emplace_back();
   opened.arrived = std::move(arrived);
   opened.returned = std::move(returned);
-  opened.told = messages_.serve(std::string(name) + " in a slot", purpose,
-                                [this, channel](Rank source, std::span<const std::byte> message) {
-                                  take_told(source, channel, message);
-                                });
+  opened.notice = messages_.serve(std::string(name) + " in a slot", purpose,
+                                  [this, channel](Rank source, std::span<const std::byte> message) {
+                                    take_notice(source, channel, message);
+                                  });
   constexpr uint32_t kMostSlots = 8;
   opened.landing = messages_.land(
       name, kMostSlots, purpose,
@@ -80,7 +80,7 @@ void Bulk::put(uint32_t channel, Rank target, uint32_t slot, std::span<const std
   if (!head.empty()) std::memcpy(lane.head.data() + sizeof lead, head.data(), head.size());
   // Both calls may make progress, and what they lead to may come back meanwhile.
   if (notifies(target)) {
-    lane.state = State::told;
+    lane.state = State::delivered;
     shortcuts_->put_notify(target, offset_of(target, slot), lane.head, body,
                            channels_[channel].landing.tag(slot), lane.moving);
     return;
@@ -98,7 +98,7 @@ void Bulk::expect(Rank target, uint32_t slot, uint64_t note) {
 void Bulk::take_returned(Rank target, uint32_t which) {
   for (; which != 0; which &= which - 1) {
     const auto slot = static_cast<uint32_t>(std::countr_zero(which));
-    if (slot >= slots() || lane(target, slot).state != State::told) {
+    if (slot >= slots() || lane(target, slot).state != State::delivered) {
       fail_malformed(target, "a slot that is given back");
     }
     if (lane(target, slot).moving.pending == 0) {
@@ -135,16 +135,16 @@ void Bulk::take_landed_answer(Rank source, uint32_t slot) {
   finish_answer(source, slot, twin.subspan(sizeof lead, lead.body_bytes));
 }
 
-void Bulk::take_told_answer(Rank source, std::span<const std::byte> message) {
-  Told told{};
-  if (message.size() == sizeof told) std::memcpy(&told, message.data(), sizeof told);
-  if (message.size() != sizeof told || told.slot >= slots() || told.body_bytes > slot_bytes() ||
-      lane(source, told.slot).state != State::asked) {
+void Bulk::take_answer_notice(Rank source, std::span<const std::byte> message) {
+  Notice notice{};
+  if (message.size() == sizeof notice) std::memcpy(&notice, message.data(), sizeof notice);
+  if (message.size() != sizeof notice || notice.slot >= slots() ||
+      notice.body_bytes > slot_bytes() || lane(source, notice.slot).state != State::asked) {
     fail_malformed(source, "an answer");
   }
-  lane(source, told.slot).state = State::packed;
-  lane(source, told.slot).body_bytes = told.body_bytes;
-  look_after(source, told.slot);  // handlers do not wait for room
+  lane(source, notice.slot).state = State::packed;
+  lane(source, notice.slot).body_bytes = notice.body_bytes;
+  look_after(source, notice.slot);  // handlers do not wait for room
 }
 
 void Bulk::take_landed(Rank source, uint32_t channel, uint32_t slot) {
@@ -161,14 +161,15 @@ void Bulk::take_landed(Rank source, uint32_t channel, uint32_t slot) {
                               memory.subspan(sizeof lead + lead.head_bytes, lead.body_bytes)});
 }
 
-void Bulk::take_told(Rank source, uint32_t channel, std::span<const std::byte> message) {
-  Told told{};
-  if (message.size() >= sizeof told) std::memcpy(&told, message.data(), sizeof told);
-  if (message.size() < sizeof told || told.slot >= slots() || told.body_bytes > slot_bytes()) {
+void Bulk::take_notice(Rank source, uint32_t channel, std::span<const std::byte> message) {
+  Notice notice{};
+  if (message.size() >= sizeof notice) std::memcpy(&notice, message.data(), sizeof notice);
+  if (message.size() < sizeof notice || notice.slot >= slots() ||
+      notice.body_bytes > slot_bytes()) {
     fail_malformed(source, "a parcel");
   }
-  channels_[channel].arrived({source, told.slot, message.subspan(sizeof told),
-                              memory_of(source, told.slot).first(told.body_bytes)});
+  channels_[channel].arrived({source, notice.slot, message.subspan(sizeof notice),
+                              memory_of(source, notice.slot).first(notice.body_bytes)});
 }
 
 void Bulk::answer(Rank source, uint32_t slot, std::span<const std::byte> body) {
@@ -180,7 +181,7 @@ void Bulk::answer(Rank source, uint32_t slot, std::span<const std::byte> body) {
   }
   std::byte* const here = memory_of(source, slot).data();
   if (body.data() != here) std::memcpy(here, body.data(), body.size());
-  messages_.send(source, told_answer_, bytes_of(Told{slot, bytes}), {});
+  messages_.send(source, answer_notice_, bytes_of(Notice{slot, bytes}), {});
 }
 
 void Bulk::give_back(Rank source, uint32_t slot) {
@@ -201,10 +202,10 @@ bool Bulk::step(const Slot& one) {
   Lane& lane = this->lane(one.target, one.slot);
   switch (lane.state) {
     case State::moving: {
-      const Told told{one.slot, lane.body_bytes};
-      std::memcpy(lane.head.data(), &told, sizeof told);
-      lane.state = State::told;
-      messages_.send(one.target, channels_[lane.channel].told, lane.head, {});
+      const Notice notice{one.slot, lane.body_bytes};
+      std::memcpy(lane.head.data(), &notice, sizeof notice);
+      lane.state = State::delivered;
+      messages_.send(one.target, channels_[lane.channel].notice, lane.head, {});
       return true;
     }
     case State::packed:
@@ -219,7 +220,7 @@ bool Bulk::step(const Slot& one) {
       finish_return(one.target, one.slot);
       return true;
     case State::unused:
-    case State::told:
+    case State::delivered:
     case State::asked:
       return true;
   }

@@ -162,11 +162,11 @@ class Bulk final : public Background {
     uint32_t head_bytes;
     uint32_t body_bytes;
   };
-  struct Told {
+  struct Notice {
     uint32_t slot;
     uint32_t body_bytes;
   };
-  static_assert(sizeof(Lead) == kLeadBytes && sizeof(Told) == kLeadBytes);
+  static_assert(sizeof(Lead) == kLeadBytes && sizeof(Notice) == kLeadBytes);
   struct Returns {
     uint32_t slots;
     uint32_t reserved;
@@ -175,12 +175,12 @@ class Bulk final : public Background {
   // Where a slot of this rank at another one stands.
   enum class State : uint8_t {
     unused,
-    moving,    // the body is put, and a message is to follow
-    told,      // the receiver has the parcel
-    returned,  // it has given the slot back, and the network has not let go of the body
-    asked,     // for an answer
-    packed,    // the answer is in the slot
-    fetching,  // it is in transit to the twin
+    moving,     // the body is put, and a message is to follow
+    delivered,  // the receiver has the parcel
+    returned,   // it has given the slot back, and the network has not let go of the body
+    asked,      // for an answer
+    packed,     // the answer is in the slot
+    fetching,   // it is in transit to the twin
   };
   struct Lane {
     State state = State::unused;
@@ -196,7 +196,7 @@ class Bulk final : public Background {
     uint32_t slot = 0;
   };
   struct Channel {
-    uint16_t told = 0;  // handler
+    uint16_t notice = 0;  // handler
     Landing landing;
     Arrived arrived;
     Returned returned;
@@ -218,9 +218,9 @@ class Bulk final : public Background {
   bool step(const Slot& one);
   void put_answers();
   void take_landed(Rank source, uint32_t channel, uint32_t slot);
-  void take_told(Rank source, uint32_t channel, std::span<const std::byte> message);
+  void take_notice(Rank source, uint32_t channel, std::span<const std::byte> message);
   void take_landed_answer(Rank source, uint32_t slot);
-  void take_told_answer(Rank source, std::span<const std::byte> message);
+  void take_answer_notice(Rank source, std::span<const std::byte> message);
   void finish_return(Rank target, uint32_t slot);
   void finish_answer(Rank target, uint32_t slot, std::span<const std::byte> body);
   void fail_malformed(Rank source, const char* what) const;
@@ -237,7 +237,7 @@ class Bulk final : public Background {
   fabric::FailureHandler fail_;
   bool notifies_ = false;
   uint16_t returns_ = 0;  // handlers
-  uint16_t told_answer_ = 0;
+  uint16_t answer_notice_ = 0;
   Landing landed_answer_;
   Answered answered_;
   std::vector<Channel> channels_;

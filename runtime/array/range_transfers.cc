@@ -11,6 +11,9 @@ namespace stripline {
 namespace array {
 namespace {
 
+/// Ranges that need a buffer are moved in pieces of this size, or of one block per rank.
+constexpr uint64_t kPieceBytes = uint64_t{4} << 20;
+
 /// The last block that a range touches, less the first.
 uint64_t blocks_beyond_first(const detail::ArrayShape& shape, uint64_t first, uint64_t count) {
   return (first + count - 1) / shape.block - first / shape.block;
@@ -118,7 +121,7 @@ void check_range(Context& context, rma::Call call, const detail::ArrayShape& sha
 uint64_t elements_at_once(const detail::ArrayShape& shape, rank_t ranks,
                           const TransferConfig& config) {
   if (shape.indefinite || has_direct_blocks(shape, config)) return shape.elements;
-  return std::max(config.buffer_bytes / shape.element_bytes, shape.block * ranks);
+  return std::max(kPieceBytes / shape.element_bytes, shape.block * ranks);
 }
 
 }  // namespace

@@ -14,8 +14,6 @@ struct TransferConfig {
   /// Blocks of at least this size go straight to their place, one transfer each: a copy would cost
   /// more than a message. Smaller ones of one rank share a transfer.
   uint64_t direct_block_bytes = uint64_t{16} << 10;
-  /// Ranges that need a buffer are moved in pieces of at most this size, or one block per rank.
-  uint64_t buffer_bytes = uint64_t{4} << 20;
 };
 
 /// Elements that lie together in a rank's part. `position` is that of the first in the caller's

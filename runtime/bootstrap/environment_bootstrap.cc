@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +17,7 @@
 #include "base/hex.h"
 #include "base/host_name.h"
 #include "base/json_channel.h"
+#include "base/number_text.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/pmix_bootstrap.h"
 
@@ -193,14 +193,9 @@ Result<uint32_t> number(const char* name) {
     return Error(ErrorCode::invalid_argument, std::string("STRIPLINE_RANK is set but ") + name +
                                                   " is not; start ranks with 'stripline run'");
   }
-  const std::string_view view(text);
-  uint32_t value = 0;
-  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
-  if (error != std::errc() || end != view.data() + view.size()) {
-    return Error(ErrorCode::invalid_argument, std::string(name) + "=" + quoted_text(text) +
-                                                  " is not a number; it is set by the launcher");
-  }
-  return value;
+  if (const auto value = number_from_text<uint32_t>(text)) return *value;
+  return Error(ErrorCode::invalid_argument, std::string(name) + "=" + quoted_text(text) +
+                                                " is not a number; it is set by the launcher");
 }
 
 /// What replaces the number of the control channel once this process has taken it. It names the

@@ -1,13 +1,13 @@
 #include "runtime/bootstrap/host_list.h"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <sstream>
 
 #include <stripline/global_ptr.h>
 
 #include "base/cut_text.h"
+#include "base/number_text.h"
 
 namespace stripline::bootstrap {
 namespace {
@@ -15,10 +15,8 @@ namespace {
 Error malformed(const std::string& what) { return {ErrorCode::invalid_argument, what}; }
 
 std::optional<uint32_t> slots_of(std::string_view text) {
-  uint32_t slots = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), slots);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || slots == 0 || slots > kMaxRanks) return std::nullopt;
+  const auto slots = number_from_text<uint32_t>(text);
+  if (!slots || *slots == 0 || *slots > kMaxRanks) return std::nullopt;
   return slots;
 }
 

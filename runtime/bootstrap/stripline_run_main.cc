@@ -216,9 +216,9 @@ int main(int argc, char** argv) {
   app.add_option(
          "--same-node", same_node,
          "How ranks of this host reach each other's segments: mapped (loads and stores), cma "
-         "(copied by the kernel) or network (through the fabric; for measuring it); WAY:N takes "
+         "(copied by the kernel) or network (through the fabric; for measuring it); PATH:N takes "
          "every N ranks for a node by themselves; default: mapped")
-      ->type_name("WAY[:N]")
+      ->type_name("PATH[:N]")
       ->check(same_node_path());
   app.add_option("--tuning", tuning,
                  "Replace choices of the model, or defaults, to measure others: "

@@ -10,6 +10,8 @@
 
 #include <stripline/global_ptr.h>
 
+#include "optimizer/plan/methods.h"
+
 namespace stripline::bulk {
 
 /// A set of numbers, as ranges that do not touch. O(log n).
@@ -37,7 +39,7 @@ class Aggregation {
   /// Pieces that are kept at most; with more the burst is made in parts.
   static constexpr size_t kMaxPieces = size_t{1} << 16;
 
-  enum class Direction : uint8_t { put, get };
+  using Direction = plan::Direction;
   struct Batch {
     Direction direction = Direction::put;
     std::vector<Piece> pieces;  ///< of one rank, in the order in which they were added

@@ -11,10 +11,12 @@
 #include <stripline/am.h>
 #include <stripline/atomic.h>
 #include <stripline/bulk.h>
+#include <stripline/rpc.h>
 #include <stripline/strict.h>
 
 #include "base/testing/test_size.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/bulk/engine.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -217,6 +219,48 @@ TEST_P(BulkLitmus, AGetMayBeOlderThanAnotherOne) {
         ctx.progress();
         memget(ctx, &seen, x, 1);
         EXPECT_EQ(seen, i) << "behind an acquire";
+      }
+      ctx.barrier();
+    }
+  });
+}
+
+// What a handler says is in no order with puts of the program that it interrupts: it cannot wait
+// for them. In every other round a fence makes it right.
+TEST_P(BulkLitmus, AnAnswerMayComeBeforeAPut) {
+  on_ranks(group(), [](Context& ctx) {
+    const auto variables = ctx.new_symmetric_array<uint64_t>(16);
+    ASSERT_TRUE(variables.ok());
+    const Variable x = ctx.on_rank(*variables, 2);
+    // Words of rank 0: what it has put and what it has answered, and whether puts were in flight
+    // then.
+    const Variable of_0 = ctx.on_rank(*variables, 0) + 8;
+    const bool defers = !ctx.is_local(x) && ctx.state().job.observers().debug() == nullptr;
+    const bulk_region region(ctx);
+    for (uint64_t i = 1; i <= 6; ++i) {
+      const bool is_fenced = i % 2 == 0;
+      ctx.barrier();
+      if (ctx.rank_me() == 0) {
+        uint64_t* const here = ctx.local(of_0);
+        memput(ctx, x, &i, 1);
+        if (is_fenced) ctx.fence();
+        here[0] = i;
+        while (here[1] != i) {
+          ctx.progress();
+          ctx.compute_for(1e-6);
+        }
+        EXPECT_EQ(here[2], defers && !is_fenced ? 1U : 0U);
+      }
+      if (ctx.rank_me() == 1) {
+        const auto put_by_0 = [](Context& there, Variable words) {
+          uint64_t* const of_target = there.local(words);
+          of_target[1] = of_target[0];
+          of_target[2] = bulk::BulkEngine::of(there).has_puts() ? 1 : 0;
+          return of_target[0];
+        };
+        while (rpc(ctx, 0, put_by_0, of_0).wait() != i) ctx.compute_for(1e-6);
+        const uint64_t seen = ctx.rget(x);
+        EXPECT_GE(seen, is_fenced ? i : i - 1);
       }
       ctx.barrier();
     }

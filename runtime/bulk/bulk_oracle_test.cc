@@ -1,5 +1,6 @@
-// Random programs of blocking copies in bulk regions, against the same programs carried out one
-// call after the other: what each call fetches, and what memory holds in the end.
+// Random programs of blocking copies in bulk regions, and of other operations between them, against
+// the same programs carried out one call after the other: what each call fetches, and what memory
+// holds in the end.
 //
 // Programs have phases between barriers, which they go through several times with other values, and
 // now and then with other calls. In a phase a block of memory is written by one rank, which reads
@@ -8,10 +9,10 @@
 // STRIPLINE_TEST_BULK (calls of a job, default 5200) and STRIPLINE_TEST_BULK_SEEDS (default 2) make
 // it long.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <random>
 #include <string>
 #include <tuple>
@@ -20,7 +21,13 @@
 
 #include <gtest/gtest.h>
 
+#include <stripline/atomic.h>
 #include <stripline/bulk.h>
+#include <stripline/loop.h>
+#include <stripline/rpc.h>
+#include <stripline/team.h>
+#include <stripline/update.h>
+#include <stripline/vis.h>
 
 #include "base/random.h"
 #include "base/testing/test_size.h"
@@ -36,6 +43,7 @@ using Words = std::vector<uint64_t>;
 
 constexpr uint64_t kBlockWords = 48;
 constexpr uint64_t kPhases = 3;
+constexpr uint64_t kCells = 64;  // of a rank, for updates
 
 enum class Kind : uint8_t {
   memput,
@@ -44,10 +52,33 @@ enum class Kind : uint8_t {
   rput,
   rget,
   nbi,
+  put_rows,  // every other word
+  get_rows,
+  loop,
+  add,     // an atomic operation
+  signal,  // a put with one
+  ask,     // a word, by an RPC
+  update,  // of a cell
   begin_burst,
   end_burst,
   compute
 };
+
+// True if a call of this kind stores in the blocks.
+bool stores(Kind kind) {
+  switch (kind) {
+    case Kind::memput:
+    case Kind::copy:
+    case Kind::rput:
+    case Kind::nbi:
+    case Kind::put_rows:
+    case Kind::add:
+    case Kind::signal:
+      return true;
+    default:
+      return false;
+  }
+}
 
 struct Call {
   Kind kind = Kind::memput;
@@ -92,7 +123,13 @@ class Program {
       } else if (kind == 2) {
         call.kind = Kind::compute;
       } else if (reads) {
-        call.kind = kind < 28 || uses_own ? Kind::memget : Kind::rget;
+        call.kind = uses_own || kind < 22 ? Kind::memget
+                    : kind < 24           ? Kind::rget
+                    : kind < 26           ? Kind::get_rows
+                    : kind < 29           ? Kind::loop
+                    // Its target gives up what it has fetched ahead.
+                    : phase == kPhases - 1 ? Kind::ask
+                                           : Kind::memget;
       } else if (kind < 5) {
         call.kind = Kind::copy;
         call.source = static_cast<rank_t>(drawn() % ranks_);
@@ -100,7 +137,13 @@ class Program {
         std::tie(call.source_word, words) = range(drawn, phase, ranks_);
         call.words = std::min(call.words, words);
       } else {
-        call.kind = kind < 26 || uses_own ? Kind::memput : kind < 29 ? Kind::rput : Kind::nbi;
+        call.kind = uses_own || kind < 20 ? Kind::memput
+                    : kind < 22           ? Kind::rput
+                    : kind < 24           ? Kind::nbi
+                    : kind < 26           ? Kind::put_rows
+                    : kind < 28           ? Kind::add
+                    : kind < 30           ? Kind::signal
+                                          : Kind::update;
       }
       all.push_back(call);
     }
@@ -108,23 +151,27 @@ class Program {
     return all;
   }
 
-  // What a call stores, after `before` at the beginning of the phase; null: it stores nothing.
-  static std::optional<Words> stored(const Call& call, const std::vector<Words>& before) {
-    Words values(call.words);
-    switch (call.kind) {
-      case Kind::memput:
-      case Kind::rput:
-      case Kind::nbi:
-        for (uint64_t i = 0; i < call.words; ++i) values[i] = call.value + i;
-        return values;
-      case Kind::copy:
-        for (uint64_t i = 0; i < call.words; ++i) {
-          values[i] = before[call.source][call.source_word + i];
-        }
-        return values;
-      default:
-        return std::nullopt;
+  // What a call sends, after `before` at the beginning of the phase.
+  static Words sent(const Call& call, const std::vector<Words>& before) {
+    Words values(call.kind == Kind::put_rows ? (call.words + 1) / 2 : call.words);
+    for (uint64_t i = 0; i < values.size(); ++i) {
+      values[i] =
+          call.kind == Kind::copy ? before[call.source][call.source_word + i] : call.value + i;
     }
+    return values;
+  }
+  // What memory is after a call.
+  static void store(const Call& call, const std::vector<Words>& before,
+                    std::vector<Words>& memory) {
+    if (!stores(call.kind)) return;
+    uint64_t* const there = memory[call.target].data() + call.word;
+    if (call.kind == Kind::add) {
+      *there += call.value;
+      return;
+    }
+    const Words values = sent(call, before);
+    const uint64_t step = call.kind == Kind::put_rows ? 2 : 1;
+    for (uint64_t i = 0; i < values.size(); ++i) there[i * step] = values[i];
   }
 
  private:
@@ -149,21 +196,39 @@ class Runner {
         program_(program),
         stable_(stable),
         mine_(*context.new_symmetric_array<uint64_t>(program.words())),
-        memory_(context.rank_n(), Words(program.words())) {}
+        signals_(*context.new_symmetric_array<uint64_t>(context.rank_n())),
+        cells_(*context.new_symmetric_array<uint64_t>(kCells)),
+        atomics_(context),
+        epoch_(context),
+        halves_(team::world(context).split(context.rank_me() % 2, context.rank_me())),
+        memory_(context.rank_n(), Words(program.words())),
+        signalled_(context.rank_n()),
+        received_(context.rank_n()),
+        sums_(kCells) {}
 
   void phase(uint64_t round, uint64_t phase, bulk_region& region) {
     const std::vector<Words> before = memory_;
     // At a place of its own.
     context_.barrier(CallSite{"phase", static_cast<int>(phase)});
-    for (const Call& call : program_.calls(round, phase, context_.rank_me())) {
-      carry_out(call, before, region);
+    const std::vector<Call> own = program_.calls(round, phase, context_.rank_me());
+    for (size_t i = 0; i < own.size(); ++i) {
+      if (phase == 1 && i == 4) halves_.barrier();
+      carry_out(own[i], before, region);
     }
     burst_.reset();
     check_fetched();
     for (rank_t rank = 0; rank < context_.rank_n(); ++rank) {
-      if (rank == context_.rank_me()) continue;
-      for (const Call& call : program_.calls(round, phase, rank)) store(call, before);
+      for (const Call& call : program_.calls(round, phase, rank)) {
+        if (rank != context_.rank_me()) Program::store(call, before, memory_);
+        expect_of(call, rank);
+      }
     }
+    for (rank_t rank = 0; rank < context_.rank_n(); ++rank) {
+      context_.wait_signal(signals_ + rank, received_[rank]);
+    }
+    epoch_.end();
+    const uint64_t* const cells = context_.local(cells_);
+    ASSERT_EQ(Words(cells, cells + kCells), sums_) << "at rank " << context_.rank_me();
   }
   void verify() {
     context_.barrier();
@@ -183,17 +248,30 @@ class Runner {
   global_ptr<uint64_t> place(rank_t rank, uint64_t word) const {
     return context_.on_rank(mine_, rank) + static_cast<std::ptrdiff_t>(word);
   }
-  void store(const Call& call, const std::vector<Words>& before) {
-    const auto values = Program::stored(call, before);
-    if (!values) return;
-    std::copy(values->begin(), values->end(),
-              memory_[call.target].begin() + static_cast<std::ptrdiff_t>(call.word));
+  // What a call of a rank does to this one beside its blocks.
+  void expect_of(const Call& call, rank_t by) {
+    if (call.target != context_.rank_me()) return;
+    if (call.kind == Kind::signal) ++received_[by];
+    if (call.kind == Kind::update) sums_[call.word % kCells] += call.value;
+  }
+
+  // Where a call is to find what memory holds.
+  Fetched& expecting(const Call& call, uint64_t words, uint64_t step = 1) {
+    Fetched& made = *fetched_.emplace_back(std::make_unique<Fetched>());
+    made = {call, {}, Words(words, UINT64_MAX)};
+    for (uint64_t i = 0; i < words; ++i) {
+      made.expected.push_back(memory_[call.target][call.word + i * step]);
+    }
+    return made;
   }
 
   void carry_out(const Call& call, const std::vector<Words>& before, bulk_region& region) {
     const auto there = place(call.target, call.word);
-    if (const auto values = Program::stored(call, before)) {
-      sources_.push_back(std::make_unique<Words>(*values));
+    const std::array<std::ptrdiff_t, 1> side_by_side = {sizeof(uint64_t)};
+    const std::array<std::ptrdiff_t, 1> every_other = {2 * sizeof(uint64_t)};
+    const std::array<size_t, 1> rows = {(call.words + 1) / 2};
+    if (stores(call.kind)) {
+      sources_.push_back(std::make_unique<Words>(Program::sent(call, before)));
     }
     switch (call.kind) {
       case Kind::memput:
@@ -209,19 +287,56 @@ class Runner {
         context_.rput_nbi(sources_.back()->data(), there, call.words);
         context_.fence();
         break;
-      case Kind::memget:
-      case Kind::rget: {
-        const auto first = memory_[call.target].begin() + static_cast<std::ptrdiff_t>(call.word);
-        Fetched& fetched = *fetched_.emplace_back(std::make_unique<Fetched>());
-        fetched = {call, Words(first, first + static_cast<std::ptrdiff_t>(call.words)),
-                   Words(call.words, UINT64_MAX)};
-        if (call.kind == Kind::memget) {
-          memget(context_, fetched.words.data(), there, call.words);
+      case Kind::put_rows:
+        rput_strided<1>(context_, sources_.back()->data(), side_by_side.data(), there,
+                        every_other.data(), rows.data())
+            .wait();
+        break;
+      case Kind::add:
+        if (call.value % 2 == 0) {
+          atomics_.add(there, call.value).wait();
         } else {
-          context_.rget(there, fetched.words.data(), call.words).wait();
+          expecting(call, 1).words[0] = atomics_.fetch_add(there, call.value);
         }
         break;
+      case Kind::signal:
+        context_
+            .rput_signal(sources_.back()->data(), there, call.words,
+                         context_.on_rank(signals_, call.target) + context_.rank_me(),
+                         ++signalled_[call.target])
+            .wait();
+        break;
+      case Kind::update:
+        epoch_.update(
+            context_.on_rank(cells_, call.target) + static_cast<std::ptrdiff_t>(call.word % kCells),
+            call.value);
+        break;
+      case Kind::memget:
+        memget(context_, expecting(call, call.words).words.data(), there, call.words);
+        break;
+      case Kind::rget:
+        context_.rget(there, expecting(call, call.words).words.data(), call.words).wait();
+        break;
+      case Kind::get_rows:
+        rget_strided<1>(context_, there, every_other.data(),
+                        expecting(call, rows[0], 2).words.data(), side_by_side.data(), rows.data())
+            .wait();
+        break;
+      case Kind::loop: {
+        Words& seen = expecting(call, call.words).words;
+        strip_for(
+            context_, there, call.words, [&](size_t begin, size_t end, const uint64_t* strip) {
+              std::copy_n(strip, end - begin, seen.begin() + static_cast<std::ptrdiff_t>(begin));
+            });
+        break;
       }
+      case Kind::ask:
+        expecting(call, 1).words[0] =
+            rpc(
+                context_, call.target,
+                [](Context& owner, global_ptr<uint64_t> word) { return *owner.local(word); }, there)
+                .wait();
+        break;
       case Kind::begin_burst:
         burst_.reset(new bulk_region::burst(region.aggregate()));
         break;
@@ -231,7 +346,7 @@ class Runner {
       case Kind::compute:
         context_.compute_for(2e-6);
     }
-    store(call, before);
+    Program::store(call, before, memory_);
     if (burst_ != nullptr) return;
     check_fetched();
     if (stable_) return;
@@ -241,8 +356,9 @@ class Runner {
   void check_fetched() {
     for (const auto& fetched : fetched_) {
       ASSERT_EQ(fetched->words, fetched->expected)
-          << fetched->call.words << " words from " << fetched->call.word << " of rank "
-          << fetched->call.target << ", by rank " << context_.rank_me();
+          << "call of kind " << static_cast<int>(fetched->call.kind) << ", " << fetched->call.words
+          << " words from " << fetched->call.word << " of rank " << fetched->call.target
+          << ", by rank " << context_.rank_me();
     }
     fetched_.clear();
   }
@@ -251,7 +367,15 @@ class Runner {
   const Program& program_;
   const bool stable_;
   const global_ptr<uint64_t> mine_;
+  const global_ptr<uint64_t> signals_;  // by the rank that raises them
+  const global_ptr<uint64_t> cells_;
+  const atomic_domain<uint64_t> atomics_;
+  UpdateEpoch<uint64_t, op_add> epoch_;
+  const team halves_;          // even ranks and odd ones
   std::vector<Words> memory_;  // of all ranks, as far as this one knows: its own blocks
+  Words signalled_;            // by this rank, by target
+  Words received_;             // by this rank
+  Words sums_;                 // of this rank's cells
   std::vector<std::unique_ptr<Words>> sources_;
   std::vector<std::unique_ptr<Fetched>> fetched_;
   std::unique_ptr<bulk_region::burst> burst_;

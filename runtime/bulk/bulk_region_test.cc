@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <random>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include <stripline/am.h>
 #include <stripline/atomic.h>
 #include <stripline/bulk.h>
+#include <stripline/injection.h>
 #include <stripline/rpc.h>
 #include <stripline/strict.h>
 #include <stripline/vis.h>
@@ -204,6 +207,35 @@ TEST_P(BulkRegion, ManyGetsAreMadeAheadInAWindow) {
   });
 }
 
+// The same ones in each visit, in another order: none is fetched ahead in vain.
+TEST_P(BulkRegion, GetsInADrawnOrderAreMadeAhead) {
+  on_ranks(2, [](Context& context) {
+    constexpr size_t kCount = 300;
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(kCount * 16));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
+    const bulk_region region(context);
+    std::vector<size_t> order(kCount);
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::mt19937_64 random(7);
+    for (uint64_t turn = 0; turn < 4; ++turn) {
+      const Words values = counted(kCount * 16, turn);
+      std::copy(values.begin(), values.end(), context.local(mine));
+      std::shuffle(order.begin(), order.end(), random);
+      context.barrier();
+      for (const size_t i : order) {
+        Words fetched(16);
+        memget(context, fetched.data(), there + static_cast<std::ptrdiff_t>(16 * i), 16);
+        ASSERT_EQ(fetched, counted(16, turn + 16 * i));
+      }
+      context.barrier();
+    }
+    if (defers(context)) {
+      EXPECT_EQ(statistics(context).served, statistics(context).made_ahead);
+      EXPECT_GT(statistics(context).served, kCount);
+    }
+  });
+}
+
 // By any kind of store of its own. What a turn has stored into, the next one does not fetch ahead:
 // every other turn stores nothing.
 TEST_P(BulkRegion, WhatARankStoresIntoIsNotServedFromBefore) {
@@ -334,6 +366,40 @@ TEST_P(BulkRegion, PutsAreCompleteBeforeOthersLearnOfThem) {
         heard = false;
         here.store(0);
       }
+      context.barrier();
+    }
+  });
+}
+
+// Threads that inject by queues of their own complete nothing of a region: a fence of the Context
+// does, before they begin.
+TEST_P(BulkRegion, ThreadsThatInjectSeePutsBehindAFence) {
+  if (GetParam().clock == "virtual") return;  // on which a rank is one thread
+  bootstrap::ThreadGroupOptions options = group_on(GetParam(), 2);
+  options.context.guard = false;
+  options.context.threads = thread_mode::injecting;
+  on_ranks(options, [](Context& context) {
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<uint64_t>(64));
+    const auto there = context.on_rank(mine, 1 - context.rank_me());
+    ASSERT_OK_AND_ASSIGN(auto injection, injection_context::open(context));
+    const auto read_by_thread = [&] {
+      Words read(64);
+      std::thread([&] {
+        injection.rget(there, read.data(), 64);
+        injection.fence();
+      }).join();
+      return read;
+    };
+    const bulk_region region(context);
+    for (uint64_t turn = 1; turn <= 5; ++turn) {
+      context.barrier();
+      const Words values = counted(64, turn);
+      memput(context, there, values.data(), 64);
+      read_by_thread();  // what was there before, or this
+      EXPECT_EQ(bulk::BulkEngine::of(context).has_puts(),
+                defers(context) && injection.has_own_queue());
+      context.fence();
+      EXPECT_EQ(read_by_thread(), values);
       context.barrier();
     }
   });

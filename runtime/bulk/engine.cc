@@ -416,8 +416,7 @@ void BulkEngine::flush() {
       end = std::max(end, piece.offset + piece.bytes);
     }
     const future started =
-        detail::start_list(*context_, is_get ? "memget" : "memput",
-                           is_get ? detail::VisDirection::get : detail::VisDirection::put, pieces,
+        detail::start_list(*context_, is_get ? "memget" : "memput", batch.direction, pieces,
                            {.use_model = options().use_model}, burst_site_);
     ++statistics_.bursts;
     if (started.ticket().context == nullptr) continue;

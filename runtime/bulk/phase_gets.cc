@@ -18,6 +18,7 @@ void forget(std::vector<GetRecord>& records, uint64_t begin, uint64_t end) {
 void PhaseGets::begin(std::span<const GetRecord> expected, bool ahead) {
   expected_.clear();
   first_.clear();
+  by_place_.clear();
   next_ = 0;
   remembers_ = true;
   if (!ahead) return;
@@ -36,6 +37,7 @@ std::vector<GetRecord> PhaseGets::end() {
   give_up();
   expected_.clear();
   first_.clear();
+  by_place_.clear();
   return std::exchange(made_, {});
 }
 
@@ -50,19 +52,35 @@ void PhaseGets::issued(size_t index, uint64_t buffer) {
   expected_[index].buffer = buffer;
 }
 
-template <typename Visit>
-void PhaseGets::while_waiting(rank_t rank, const Visit& visit) {
+PhaseGets::Expected* PhaseGets::find(rank_t rank, uint64_t offset, uint64_t bytes) {
   const auto first = first_.find(rank);
-  if (first == first_.end()) return;
-  for (uint32_t* link = &first->second; *link != kNone;) {
+  if (first == first_.end()) return nullptr;
+  // In order. Those that have come are not looked at again.
+  size_t looked_at = 0;
+  for (uint32_t* link = &first->second; looked_at < kLookAhead; ++looked_at) {
+    while (*link != kNone && expected_[*link].state == State::gone) *link = expected_[*link].next;
+    if (*link == kNone) return nullptr;
     Expected& one = expected_[*link];
-    if (one.state == State::gone) {
-      *link = one.next;
-      continue;
-    }
-    if (!visit(one)) return;
+    if (one.record.offset == offset && one.record.bytes == bytes) return &one;
     link = &one.next;
   }
+  while (const auto number = by_place().take_same(rank, offset, offset + bytes)) {
+    if (expected_[*number].state != State::gone) return &expected_[*number];
+  }
+  return nullptr;
+}
+
+// Most visits make their gets in order, and do without.
+RangeIndex& PhaseGets::by_place() {
+  if (!by_place_.empty() || expected_.empty()) return by_place_;
+  std::vector<RangeIndex::Entry> entries;
+  entries.reserve(expected_.size());
+  for (const Expected& one : expected_) {
+    entries.push_back({one.record.rank, one.record.offset, one.record.offset + one.record.bytes,
+                       static_cast<uint32_t>(entries.size())});
+  }
+  by_place_.build(std::move(entries));
+  return by_place_;
 }
 
 void PhaseGets::leave(Expected& one, State state) {
@@ -75,23 +93,21 @@ std::optional<uint64_t> PhaseGets::take(rank_t rank, uint64_t offset, uint64_t b
   // Not the first visit, and not expected: whether it comes again is not known.
   GetRecord made{rank, offset, bytes, !expected_.empty()};
   std::optional<uint64_t> buffer;
-  size_t looked_at = 0;
-  while_waiting(rank, [&](Expected& one) {
-    if (one.record.offset != offset || one.record.bytes != bytes) return ++looked_at < kLookAhead;
-    if (one.state == State::issued) buffer = one.buffer;
-    made.spoiled = one.state == State::spoiled;
-    one.state = State::gone;
-    return false;
-  });
+  if (Expected* const one = find(rank, offset, bytes)) {
+    if (one->state == State::issued) buffer = one->buffer;
+    made.spoiled = one->state == State::spoiled;
+    one->state = State::gone;
+  }
   if (made_.size() < kMaxRecords) made_.push_back(made);
   return buffer;
 }
 
 void PhaseGets::spoil(rank_t rank, uint64_t begin, uint64_t end) {
-  while_waiting(rank, [&](Expected& one) {
-    if (overlaps(one.record, begin, end)) leave(one, State::spoiled);
-    return true;
-  });
+  if (!remembers_) return;
+  while (const auto number = by_place().take_overlapping(rank, begin, end)) {
+    Expected& one = expected_[*number];
+    if (one.state != State::gone) leave(one, State::spoiled);
+  }
 }
 
 void PhaseGets::give_up() {

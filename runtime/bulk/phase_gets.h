@@ -15,6 +15,8 @@
 
 #include <stripline/global_ptr.h>
 
+#include "runtime/bulk/range_index.h"
+
 namespace stripline::bulk {
 
 /// A get of contiguous memory, as a visit made it.
@@ -36,9 +38,9 @@ class PhaseGets {
  public:
   /// Gets of a visit that are remembered: the first ones.
   static constexpr size_t kMaxRecords = 16384;
-  /// A get is looked for among this number of gets of its rank that have not come yet: programs
-  /// make them in the same order again, but for some.
-  static constexpr size_t kLookAhead = 64;
+  /// A get is looked for among this number of gets of its rank that have not come yet, and then
+  /// among all of them: programs make them in the same order again, but for some.
+  static constexpr size_t kLookAhead = 8;
 
   /// The visit begins. `ahead`: the gets are fetched ahead, not only remembered.
   void begin(std::span<const GetRecord> expected, bool ahead);
@@ -92,13 +94,13 @@ class PhaseGets {
   };
 
   void leave(Expected& one, State state);
-  // Visits those of a rank that have not come, in order, as long as it returns true. Those that
-  // have come are not looked at again.
-  template <typename Visit>
-  void while_waiting(rank_t rank, const Visit& visit);
+  // The first that has not come and is this one; null: there is none.
+  Expected* find(rank_t rank, uint64_t offset, uint64_t bytes);
+  RangeIndex& by_place();
 
   std::vector<Expected> expected_;
   std::unordered_map<rank_t, uint32_t> first_;  // by rank
+  RangeIndex by_place_;                         // all of them, from when it is needed
   size_t next_ = 0;
   bool remembers_ = false;
   std::vector<GetRecord> made_;

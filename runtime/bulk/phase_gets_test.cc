@@ -1,7 +1,10 @@
 #include "runtime/bulk/phase_gets.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
+#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -147,16 +150,57 @@ TEST(PhaseGets, DoNotExpectWhereNothingIsFetchedAhead) {
   EXPECT_EQ(gets.end(), (Records{{1, 0, 8}}));
 }
 
-TEST(PhaseGets, BoundWhatTheyRememberAndLookThrough) {
+TEST(PhaseGets, BoundWhatTheyRemember) {
   PhaseGets gets;
   gets.begin({}, true);
   for (uint64_t i = 0; i < PhaseGets::kMaxRecords + 10; ++i) gets.take(1, 8 * i, 8);
-  const Records made = gets.end();
-  EXPECT_EQ(made.size(), PhaseGets::kMaxRecords);
-  gets.begin(made, true);
-  issue_all(gets);
-  EXPECT_FALSE(gets.take(1, 8 * PhaseGets::kLookAhead, 8)) << "too far ahead";
-  EXPECT_TRUE(gets.take(1, 8 * (PhaseGets::kLookAhead - 1), 8));
+  EXPECT_EQ(gets.end().size(), PhaseGets::kMaxRecords);
+}
+
+// The same ones in each visit, in another order: all are served, and fetched ahead again.
+TEST(PhaseGets, ServeWhatIsAskedForInADrawnOrder) {
+  constexpr uint64_t kGets = 20 * PhaseGets::kLookAhead;
+  Records made;
+  std::vector<uint64_t> order(kGets);
+  std::iota(order.begin(), order.end(), uint64_t{0});
+  std::mt19937_64 random(5);
+  PhaseGets gets;
+  for (int visit = 0; visit < 4; ++visit) {
+    std::shuffle(order.begin(), order.end(), random);
+    gets.begin(made, true);
+    EXPECT_EQ(issue_all(gets), visit == 0 ? 0 : kGets);
+    const Records expected = made;
+    for (const uint64_t i : order) {
+      // Each place twice, some of them by gets of two sizes.
+      const auto rank = static_cast<rank_t>(i % 3);
+      const uint64_t bytes = i % 8 == 0 ? 16 : 8;
+      const auto buffer = gets.take(rank, i / 6 * 8, bytes);
+      ASSERT_EQ(buffer.has_value(), visit > 0) << i;
+      if (!buffer) continue;
+      const GetRecord& served = expected[*buffer];
+      ASSERT_EQ(served, (GetRecord{rank, i / 6 * 8, bytes})) << i;
+    }
+    EXPECT_FALSE(gets.take(1, 0, 8).has_value()) << "all have come";
+    made = gets.end();
+    EXPECT_TRUE(gets.given_up().empty());
+    made.pop_back();
+  }
+}
+
+// As many stores as gets, between them: each looks at none but what it overlaps.
+TEST(PhaseGets, LoseNothingToStoresBetweenThem) {
+  Records expected;
+  for (uint64_t i = 0; i < PhaseGets::kMaxRecords; ++i) expected.push_back({1, 16 * i, 8});
+  PhaseGets gets;
+  gets.begin(expected, true);
+  EXPECT_EQ(issue_all(gets), expected.size());
+  for (uint64_t i = 0; i < expected.size(); ++i) gets.spoil(1, 16 * i + 8, 16 * i + 16);
+  gets.spoil(2, 0, UINT64_MAX);
+  for (uint64_t i = 0; i < expected.size(); i += 3) gets.spoil(1, 16 * i + 7, 16 * i + 8);
+  EXPECT_EQ(gets.given_up().size(), (expected.size() + 2) / 3);
+  for (uint64_t i = 0; i < expected.size(); ++i) {
+    ASSERT_EQ(gets.take(1, 16 * i, 8).has_value(), i % 3 != 0) << i;
+  }
 }
 
 TEST(GetRecords, AreForgottenWithTheirMemory) {

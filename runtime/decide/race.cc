@@ -49,8 +49,13 @@ void Race::compare(Arm holder, Arm challenger, bool same) {
 }
 
 void Race::tell_guard() {
+  // What was seen of the baseline says more than what is predicted.
+  if (other_ == kBaseline) {
+    guard_.remember(Method::baseline, baseline_before_s_);
+  } else {
+    guard_.keep_until_checked();
+  }
   guard_.expect(forecasts_.at(tuned_), forecasts_.at(other_));
-  if (other_ == kBaseline) guard_.remember(Method::baseline, baseline_before_s_);
 }
 
 void Race::expect(std::span<const plan::Guard::Forecast> forecasts, double baseline_before_s) {

@@ -196,6 +196,24 @@ TEST(Race, OfTurnsThatScatterKeepsTheBudgetOfShortPrograms) {
   }
 }
 
+// The baseline has lost, and the next arm is not to replace the winner because the model, which has
+// predicted far too much, says nothing about it.
+TEST(Race, KeepsTheWinnerUntilTheNextArmIsChecked) {
+  Race race;
+  race.start(3, 1);
+  const plan::Guard::Forecast far_too_much{10, 9, 11};
+  race.expect(std::vector<plan::Guard::Forecast>(3, far_too_much), 1.2);
+  const std::array<double, 3> seconds{1.2, 1, 9};
+  int third = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const Race::Turn turn = race.next();
+    third += turn.arm == 2 ? 1 : 0;
+    race.record(turn, seconds[turn.arm]);
+  }
+  EXPECT_EQ(race.in_use(), 1);
+  EXPECT_LE(third, 1) << "in a check, of which one execution was enough";
+}
+
 TEST(Race, IsDemotedByOthers) {
   for (const Arm count : {Arm{2}, Arm{3}}) {
     Race race;

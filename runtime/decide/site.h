@@ -63,11 +63,16 @@ class Site {
     return std::max(seen_s / plan.baseline_s, plan.baseline_s / seen_s);
   }
   /// True if a plan gains more than it may take longer than predicted: by `doubt_s`, or by as much
-  /// as the model errs about the baseline.
+  /// as the model errs about the baseline. The plan of a model that is not of this network
+  /// (plan::Guard::kForeign) is to be faster by as much than the baseline was seen to be.
   template <typename Predicted>
   bool outweighs(const Predicted& plan, double doubt_s = 0) const {
-    const double error_s = (shown_error(plan) - 1) * plan.predicted_s;
-    return plan.gain_low * plan.baseline_s >= std::max(doubt_s, error_s);
+    const double error = shown_error(plan);
+    const double error_s = (error - 1) * plan.predicted_s;
+    const double too_long_s = error > stripline::plan::Guard::kForeign
+                                  ? std::max(plan.baseline_s - refinement.baseline_s(), 0.0)
+                                  : 0;
+    return plan.gain_low * plan.baseline_s - too_long_s >= std::max(doubt_s, error_s);
   }
 
   /// What a plan of arm 1 that was decided on, or is to be compared, promises, to the guard.

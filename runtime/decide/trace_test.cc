@@ -18,6 +18,7 @@
 #include "runtime/bootstrap/testing/fabrics_under_test.h"
 #include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/decide/choice.h"
+#include "runtime/loop/testing/exact_costs.h"
 #include "runtime/loop/testing/model_file.h"
 
 namespace stripline::decide {
@@ -348,8 +349,11 @@ TEST(Choice, OfAStageIsSaidWithItsReason) {
 
 // What a job of two ranks says at its end.
 TEST(TracedRun, SaysWhatWasChosenAndSaved) {
-  const ModelFile file("trace_test");
-  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);
+  constexpr const char* kFabric = "emulated:opteron-vapi,compute=none,jitter=off";
+  model::TunedModel model = model::example_model();
+  model.network["inter-node"] = exact_path(kFabric);
+  const ModelFile file("trace_test", model);
+  auto group = bootstrap::group_on({"", kFabric, "virtual"}, 2);
   group.context.model_path = file.path();
   group.context.trace = "sites";
   ::testing::internal::CaptureStderr();

@@ -9,6 +9,7 @@
 
 #include <stripline/atomic.h>
 #include <stripline/fine.h>
+#include <stripline/rpc.h>
 #include <stripline/strict.h>
 
 #include "base/testing/test_size.h"
@@ -180,6 +181,43 @@ TEST_P(FineLitmus, AReadMayBeOlderThanAnotherOne) {
         }
         ctx.progress();
         EXPECT_EQ(fine.read(x), i) << "behind an acquire";
+      }
+      ctx.barrier();
+    }
+  });
+}
+
+// What a handler says is in no order with writes of the program that it interrupts, which may not
+// even have been sent. In every other round a fence makes it right.
+TEST_P(FineLitmus, AnAnswerMayComeBeforeAWrite) {
+  on_ranks(3, [](Context& ctx) {
+    const auto variables = ctx.new_symmetric_array<uint64_t>(16);
+    ASSERT_TRUE(variables.ok());
+    const Shared x = ctx.on_rank(*variables, 2);
+    // What rank 0 has written, and what rank 1 has read of it.
+    const Shared of_0 = ctx.on_rank(*variables, 0) + 8;
+    const bool holds_back = !ctx.is_local(x) && ctx.state().job.observers().debug() == nullptr;
+    fine_region fine(ctx);
+    for (uint64_t i = 1; i <= 6; ++i) {
+      const bool is_fenced = i % 2 == 0;
+      ctx.barrier();
+      if (ctx.rank_me() == 0) {
+        uint64_t* const here = ctx.local(of_0);
+        fine.write(x, i);
+        if (is_fenced) ctx.fence();
+        here[0] = i;
+        while (here[1] != i) {  // rank 1 has read x
+          ctx.progress();
+          ctx.compute_for(1e-6);
+        }
+      }
+      if (ctx.rank_me() == 1) {
+        const auto written_by_0 = [](Context& there, Shared words) { return *there.local(words); };
+        while (rpc(ctx, 0, written_by_0, of_0).wait() != i) ctx.compute_for(1e-6);
+        EXPECT_EQ(ctx.rget(x), holds_back && !is_fenced ? i - 1 : i);
+        rpc_ff(
+            ctx, 0, [](Context& there, Shared words, uint64_t now) { there.local(words)[1] = now; },
+            of_0, i);
       }
       ctx.barrier();
     }

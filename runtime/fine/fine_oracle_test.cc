@@ -1,6 +1,6 @@
-// Random programs of single reads and writes in fine-grained regions, against what they would do if
-// each access were made where it stands: what each read returns, whenever it is used, and what
-// memory holds in the end.
+// Random programs of single reads and writes in fine-grained regions, and of other operations
+// between them, against what they would do if each access were made where it stands: what each read
+// returns, whenever it is used, and what memory holds in the end.
 //
 // A part of the memory of each rank is written by one rank only, which reads it, too; another part
 // changes between barriers, and is read by all. So there is one outcome.
@@ -20,8 +20,13 @@
 
 #include <gtest/gtest.h>
 
+#include <stripline/atomic.h>
 #include <stripline/bulk.h>
 #include <stripline/fine.h>
+#include <stripline/loop.h>
+#include <stripline/rpc.h>
+#include <stripline/update.h>
+#include <stripline/vis.h>
 
 #include "base/random.h"
 #include "base/testing/test_size.h"
@@ -34,6 +39,7 @@ namespace {
 
 constexpr uint64_t kPartBytes = 6000;  // a box, and some more
 constexpr uint64_t kUnit = 8;
+constexpr uint64_t kCells = 64;  // of a rank, for updates
 
 using Triple = std::array<uint64_t, 3>;
 
@@ -53,6 +59,12 @@ class FineProgram {
         options_(options),
         random_(stripline::hash_of(seed, context.rank_me())),
         mine_(*context.new_symmetric_array<std::byte>(kPartBytes * (context.rank_n() + 1))),
+        signals_(*context.new_symmetric_array<uint64_t>(context.rank_n())),
+        cells_(*context.new_symmetric_array<uint64_t>(kCells)),
+        atomics_(context),
+        epoch_(context),
+        signalled_(context.rank_n()),
+        added_(context.rank_n() * kCells),
         mirror_(context.rank_n(), std::vector<std::byte>(kPartBytes * (context.rank_n() + 1))) {
     region_ = std::make_unique<fine_region>(context_, options_);
   }
@@ -63,6 +75,7 @@ class FineProgram {
     context_.barrier();
     for (uint64_t i = 0; i < accesses; ++i) step();
     use_all();
+    check_others();
   }
   // Read by other means: what this rank has written, at all ranks.
   void verify() {
@@ -102,6 +115,25 @@ class FineProgram {
                 mirror_[context_.rank_me()].data() + public_part(), kPartBytes);
   }
 
+  // What others have done to this rank beside its parts, of which each tells here.
+  void check_others() {
+    epoch_.end();
+    for (rank_t rank = 0; rank < context_.rank_n(); ++rank) {
+      for (rank_t by = 0; by < context_.rank_n(); ++by) {
+        const uint64_t raised = context_.reduce_all(
+            by == context_.rank_me() ? signalled_[rank] : uint64_t{0}, Context::ReduceOp::max);
+        if (rank == context_.rank_me()) context_.wait_signal(signals_ + by, raised);
+      }
+      for (uint64_t cell = 0; cell < kCells; cell += 16) {  // some of them
+        const uint64_t sum =
+            context_.reduce_all(added_[rank * kCells + cell], Context::ReduceOp::sum);
+        if (rank != context_.rank_me()) continue;
+        ASSERT_EQ(context_.local(cells_)[cell], sum) << "at rank " << rank;
+      }
+    }
+    context_.barrier();
+  }
+
   template <typename T>
   uint64_t any_offset() {
     // Near each other, now and then.
@@ -115,6 +147,7 @@ class FineProgram {
     const auto rank = static_cast<rank_t>(random_() % context_.rank_n());
     const uint64_t kind = random_() % 16;
     const bool reads = kind < 8;
+    if (random_() % 16 == 0) return other_operation(rank, kind);
     const uint64_t part = reads && random_() % 3 == 0 ? public_part() : own_part();
     const uint64_t offset = part + any_offset<T>();
     const auto there = place_of<T>(rank, offset);
@@ -147,6 +180,95 @@ class FineProgram {
     } else {
       region_->write(there, value);
     }
+  }
+
+  // By whatever else reads and writes words: in order with what the region does.
+  void other_operation(rank_t rank, uint64_t kind) {
+    const uint64_t offset = own_part() + any_offset<uint64_t>();
+    const auto there = place_of<uint64_t>(rank, offset);
+    std::byte* const here = mirror_[rank].data() + offset;
+    const uint64_t value = random_();
+    uint64_t held = 0;
+    std::memcpy(&held, here, sizeof held);
+    const auto becomes = [here](uint64_t now) { std::memcpy(here, &now, sizeof now); };
+    switch (kind) {
+      case 0:
+      case 1:
+        ASSERT_EQ(atomics_.fetch_add(there, value), held);
+        return becomes(held + value);
+      case 2:
+      case 3:
+        atomics_.bit_xor(there, value).wait();
+        return becomes(held ^ value);
+      case 4:
+      case 5:
+        context_
+            .rput_signal(&value, there, 1, context_.on_rank(signals_, rank) + context_.rank_me(),
+                         ++signalled_[rank])
+            .wait();
+        return becomes(value);
+      case 6: {
+        const uint64_t asked =
+            rpc(
+                context_, rank,
+                [](Context& owner, global_ptr<uint64_t> word) { return *owner.local(word); }, there)
+                .wait();
+        ASSERT_EQ(asked, held);
+        return;
+      }
+      case 7:
+      case 8:
+        return put_rows(rank);
+      case 9:
+      case 10:
+        return get_rows(rank);
+      case 11:
+      case 12:
+        return go_over(rank);
+      default: {
+        const uint64_t cell = value % kCells;
+        epoch_.update(context_.on_rank(cells_, rank) + static_cast<std::ptrdiff_t>(cell), value);
+        added_[rank * kCells + cell] += value;
+      }
+    }
+  }
+  // Every other one of some words of the own part.
+  static constexpr uint64_t kRows = 12;
+  uint64_t any_rows() { return own_part() + random_() % (kPartBytes / kUnit - 2 * kRows) * kUnit; }
+  static constexpr std::array<std::ptrdiff_t, 1> kSideBySide = {kUnit};
+  static constexpr std::array<std::ptrdiff_t, 1> kEveryOther = {2 * kUnit};
+  static constexpr std::array<size_t, 1> kAllRows = {kRows};
+  void put_rows(rank_t rank) {
+    const uint64_t offset = any_rows();
+    std::array<uint64_t, kRows> words{};
+    for (uint64_t i = 0; i < kRows; ++i) {
+      words[i] = random_();
+      std::memcpy(mirror_[rank].data() + offset + 2 * i * kUnit, &words[i], kUnit);
+    }
+    rput_strided<1>(context_, words.data(), kSideBySide.data(), place_of<uint64_t>(rank, offset),
+                    kEveryOther.data(), kAllRows.data())
+        .wait();
+  }
+  void get_rows(rank_t rank) {
+    const uint64_t offset = any_rows();
+    std::array<uint64_t, kRows> words{};
+    rget_strided<1>(context_, place_of<uint64_t>(rank, offset), kEveryOther.data(), words.data(),
+                    kSideBySide.data(), kAllRows.data())
+        .wait();
+    for (uint64_t i = 0; i < kRows; ++i) {
+      ASSERT_EQ(std::memcmp(&words[i], mirror_[rank].data() + offset + 2 * i * kUnit, kUnit), 0);
+    }
+  }
+  void go_over(rank_t rank) {
+    const uint64_t offset = any_rows();
+    const std::byte* const expected = mirror_[rank].data() + offset;
+    bool is_right = true;
+    strip_for(context_, place_of<uint64_t>(rank, offset), kRows,
+              [&](size_t begin, size_t end, const uint64_t* strip) {
+                is_right = is_right &&
+                           std::memcmp(strip, expected + begin * kUnit, (end - begin) * kUnit) == 0;
+              });
+    ASSERT_TRUE(is_right) << "at rank " << context_.rank_me();
   }
 
   void step() {
@@ -202,6 +324,12 @@ class FineProgram {
   const FineOptions options_;
   std::mt19937_64 random_;
   const global_ptr<std::byte> mine_;
+  const global_ptr<uint64_t> signals_;  // by the rank that raises them
+  const global_ptr<uint64_t> cells_;
+  const atomic_domain<uint64_t> atomics_;
+  UpdateEpoch<uint64_t, op_add> epoch_;
+  std::vector<uint64_t> signalled_;             // by this rank, by target
+  std::vector<uint64_t> added_;                 // by this rank, by target and cell
   std::vector<std::vector<std::byte>> mirror_;  // of all ranks, as far as this one knows
   uint64_t near_ = 0;
   std::optional<bulk_region> bulk_;

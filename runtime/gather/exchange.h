@@ -1,4 +1,4 @@
-// What ranks tell each other when a plan is made, in lists of any length.
+// What ranks give each other when a plan is made, in lists of any length.
 #pragma once
 
 #include <cstddef>

@@ -156,18 +156,18 @@ void NodeSharing::tell_followers(
     uint64_t flags = 0;
     uint64_t done = 0;
   };
-  std::vector<std::vector<Where>> told(context_.rank_n());
+  std::vector<std::vector<Where>> given(context_.rank_n());
   for (const Led& one : led_) {
     const rma::Landing landing = landing_of(one.owner);
-    told[one.follower].push_back({.owner = one.owner,
-                                  .landing = landing.first.offset(),
-                                  .turn_bytes = landing.turn_bytes,
-                                  .flags = landing.flags.offset(),
-                                  .done = done_of(one.follower).offset()});
+    given[one.follower].push_back({.owner = one.owner,
+                                   .landing = landing.first.offset(),
+                                   .turn_bytes = landing.turn_bytes,
+                                   .flags = landing.flags.offset(),
+                                   .done = done_of(one.follower).offset()});
   }
-  const auto heard = exchange(team::world(context_), told, site_);
+  const auto received = exchange(team::world(context_), given, site_);
   for (rank_t leader = 0; leader < context_.rank_n(); ++leader) {
-    for (const Where& where : heard[leader]) {
+    for (const Where& where : received[leader]) {
       Followed& one = followed_.at(static_cast<rank_t>(where.owner));
       one.landing = {.first = global_ptr<std::byte>(leader, where.landing),
                      .turn_bytes = where.turn_bytes,

@@ -30,7 +30,7 @@ std::vector<PassingOn::Spread> PassingOn::alike() const {
   std::map<std::pair<uint64_t, uint64_t>, std::vector<size_t>> by_need;
   for (size_t number = 0; number < made_.outgoing.size(); ++number) {
     const Outgoing& out = made_.outgoing[number];
-    const Told& asked = asked_[out.reader];
+    const Announcement& asked = asked_[out.reader];
     if (!out.fetched) by_need[{asked.hash, asked.wanted}].push_back(number);
   }
   std::vector<Spread> spreads;
@@ -80,7 +80,7 @@ std::optional<PassingOn::Spread> PassingOn::hot_beside(const std::vector<Spread>
 
 // Where what is passed on lands: what is hot comes after all others, with flags of its own.
 rma::Landing PassingOn::landing_of(const Spread& spread, rank_t reader) const {
-  const Told& there = asked_[reader];
+  const Announcement& there = asked_[reader];
   const uint64_t others = spread.hot.empty() ? 0 : there.wanted - spread.hot.size();
   return {.first = global_ptr<std::byte>(reader, there.landing + others * element_bytes_),
           .turn_bytes = there.turn_bytes,
@@ -90,13 +90,13 @@ rma::Landing PassingOn::landing_of(const Spread& spread, rank_t reader) const {
 
 // Each reader is informed from whom it comes, by which decision, what is hot if not all is, and
 // where it is to go.
-void PassingOn::tell(const Spread& spread, rank_t me,
-                     std::vector<std::vector<uint64_t>>& told) const {
+void PassingOn::announce(const Spread& spread, rank_t me,
+                         std::vector<std::vector<uint64_t>>& given) const {
   std::vector<rank_t> ranks = {me};
   for (const size_t number : spread.readers) ranks.push_back(made_.outgoing[number].reader);
   for (size_t place = 1; place < ranks.size(); ++place) {
     const bool all = spread.hot.empty() || asked_[ranks[place]].wanted == spread.hot.size();
-    std::vector<uint64_t>& list = told[ranks[place]];
+    std::vector<uint64_t>& list = given[ranks[place]];
     list = {ranks[parent_of(place)], all ? 0 : spread.hot.size()};
     const auto choice = words_of<uint64_t>(spread.choice);
     list.insert(list.end(), choice.begin(), choice.end());
@@ -143,8 +143,8 @@ void PassingOn::send(const std::vector<Spread>& spreads) {
   made_.outgoing = std::move(sent);
 }
 
-// The other end of tell().
-void PassingOn::hear(size_t number, std::span<const uint64_t> words) {
+// The other end of announce().
+void PassingOn::receive(size_t number, std::span<const uint64_t> words) {
   Incoming& in = made_.incoming[number];
   const auto source = static_cast<rank_t>(words[0]);
   const uint64_t hot_elements = words[1];
@@ -188,13 +188,13 @@ void PassingOn::agree(const team& all, CallSite site) {
   const int32_t any = all.allreduce(int32_t{spreads.empty() ? 0 : 1}, op_max{},
                                     collective_algorithm::automatic, site);
   if (any == 0) return;
-  std::vector<std::vector<uint64_t>> told(asked_.size());
-  for (const Spread& spread : spreads) tell(spread, all.rank_me(), told);
+  std::vector<std::vector<uint64_t>> given(asked_.size());
+  for (const Spread& spread : spreads) announce(spread, all.rank_me(), given);
   send(spreads);
-  const auto heard = exchange(all, told, site);
+  const auto received = exchange(all, given, site);
   for (size_t number = 0; number < made_.incoming.size(); ++number) {
-    const std::vector<uint64_t>& list = heard[made_.incoming[number].owner];
-    if (!list.empty()) hear(number, list);
+    const std::vector<uint64_t>& list = received[made_.incoming[number].owner];
+    if (!list.empty()) receive(number, list);
   }
 }
 

@@ -15,11 +15,11 @@
 
 namespace stripline::gathers {
 
-/// What every rank tells every other one, once.
-struct Told {
+/// What every rank announces to every other one, once.
+struct Announcement {
   uint64_t wanted = 0;      // elements that it is to send, or that are fetched; 0: none
   uint64_t first = 0;       // of them
-  uint64_t told = 0;        // places that follow; 0: all from the first one on
+  uint64_t listed = 0;      // places that follow; 0: all from the first one on
   uint64_t runs = 0;        // of elements side by side
   uint64_t fetched = 0;     // 1: it is to say when they may be fetched
   uint64_t copied = 0;      // 1: it is to pack them, though they are one piece
@@ -37,8 +37,8 @@ struct Told {
   uint64_t compared_bytes = 0;  // of all owners
   uint32_t vectors = 0;         // arrays that are gathered
   decide::Arm first_arm = 0;    // if this rank decides
-  uint8_t mistaken = 0;         // 1: there is no plan, since its index or options are refused
-  uint8_t exhausted = 0;        // 1: there is none, since it has no room for what it would receive
+  uint8_t refused = 0;          // 1: there is no plan, since its index or options are refused
+  uint8_t out_of_room = 0;      // 1: there is none, since it has no room for what it would receive
   uint8_t packs = 0;            // 1: it needs packed elements of some rank
   uint8_t passes_on = 0;        // 1: what it needs of some rank may be worth passing on
 };
@@ -52,7 +52,7 @@ class PassingOn {
   /// `asked`: what each rank has requested; `made`: with what it sends and receives if nothing
   /// is passed on. All outlive it. `may_be_hot`: elements may come in another order than the reader
   /// has asked for.
-  PassingOn(const Choices& choices, std::span<const Told> asked, uint64_t element_bytes,
+  PassingOn(const Choices& choices, std::span<const Announcement> asked, uint64_t element_bytes,
             bool may_be_hot, Schedule& made)
       : choices_(choices),
         asked_(asked),
@@ -74,12 +74,12 @@ class PassingOn {
   std::vector<Spread> alike() const;
   std::optional<Spread> hot_beside(const std::vector<Spread>& alike) const;
   rma::Landing landing_of(const Spread& spread, rank_t reader) const;
-  void tell(const Spread& spread, rank_t me, std::vector<std::vector<uint64_t>>& told) const;
+  void announce(const Spread& spread, rank_t me, std::vector<std::vector<uint64_t>>& given) const;
   void send(const std::vector<Spread>& spreads);
-  void hear(size_t number, std::span<const uint64_t> words);
+  void receive(size_t number, std::span<const uint64_t> words);
 
   const Choices& choices_;
-  const std::span<const Told> asked_;
+  const std::span<const Announcement> asked_;
   const uint64_t element_bytes_;
   const bool may_be_hot_;
   Schedule& made_;

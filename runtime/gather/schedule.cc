@@ -44,13 +44,13 @@ class Agreement {
   uint64_t list_bytes() const;
   Status allocate();
   Status prepare(const std::string& wrong);
-  std::vector<Told> what_to_tell(const Status& prepared,
-                                 std::vector<std::vector<uint32_t>>& places) const;
+  std::vector<Announcement> announcements(const Status& prepared,
+                                          std::vector<std::vector<uint32_t>>& places) const;
   decide::Arm first_arm() const;
-  Status tell(const Status& prepared);
+  Status announce(const Status& prepared);
   Status what_is_wrong(const Status& prepared) const;
-  bool anyone(uint8_t Told::*says) const;
-  void add_outgoing(rank_t reader, const Told& asked, std::vector<uint32_t> places);
+  bool anyone(uint8_t Announcement::*says) const;
+  void add_outgoing(rank_t reader, const Announcement& asked, std::vector<uint32_t> places);
   void settle_credits();
   void settle_fetches();
   void settle_comparisons();
@@ -82,7 +82,7 @@ class Agreement {
   Choices choices_;
   std::vector<uint32_t> readers_;  // by owner: ranks that read of it
   std::optional<NodeSharing> sharing_;
-  std::vector<Told> asked_;  // by rank
+  std::vector<Announcement> asked_;  // by rank
   Schedule made_;
 };
 
@@ -279,8 +279,8 @@ Status Agreement::prepare(const std::string& wrong) {
   return allocate();
 }
 
-bool Agreement::anyone(uint8_t Told::*says) const {
-  return std::ranges::any_of(asked_, [says](const Told& told) { return told.*says != 0; });
+bool Agreement::anyone(uint8_t Announcement::*says) const {
+  return std::ranges::any_of(asked_, [says](const Announcement& one) { return one.*says != 0; });
 }
 
 // Why there is no plan, if any rank has none.
@@ -289,19 +289,19 @@ Status Agreement::what_is_wrong(const Status& prepared) const {
     return Error(prepared.error().code(),
                  std::string(request_.name) + ": " + prepared.error().message());
   }
-  const auto [fewest, most] = std::ranges::minmax(asked_, {}, &Told::vectors);
+  const auto [fewest, most] = std::ranges::minmax(asked_, {}, &Announcement::vectors);
   if (fewest.vectors != most.vectors) {
     return Error(ErrorCode::invalid_argument,
                  std::string(request_.name) + ": GatherOptions::vectors is " +
                      std::to_string(fewest.vectors) + " on one rank and " +
                      std::to_string(most.vectors) + " on another one; all gather the same arrays");
   }
-  if (anyone(&Told::mistaken)) {
+  if (anyone(&Announcement::refused)) {
     return Error(ErrorCode::invalid_argument,
                  std::string(request_.name) +
                      ": what another rank gives is refused there; its message says why");
   }
-  if (anyone(&Told::exhausted)) {
+  if (anyone(&Announcement::out_of_room)) {
     return Error(ErrorCode::resource_exhausted,
                  std::string(request_.name) +
                      ": another rank has no room for what it would receive; its "
@@ -310,14 +310,14 @@ Status Agreement::what_is_wrong(const Status& prepared) const {
   return {};
 }
 
-std::vector<Told> Agreement::what_to_tell(const Status& prepared,
-                                          std::vector<std::vector<uint32_t>>& places) const {
-  Told to_all;
+std::vector<Announcement> Agreement::announcements(
+    const Status& prepared, std::vector<std::vector<uint32_t>>& places) const {
+  Announcement to_all;
   to_all.vectors = options_.vectors;
   if (!prepared.ok()) {
-    const bool mistaken = prepared.error().code() == ErrorCode::invalid_argument;
-    (mistaken ? to_all.mistaken : to_all.exhausted) = 1;
-    return std::vector<Told>(context_.rank_n(), to_all);
+    const bool refused = prepared.error().code() == ErrorCode::invalid_argument;
+    (refused ? to_all.refused : to_all.out_of_room) = 1;
+    return std::vector<Announcement>(context_.rank_n(), to_all);
   }
   to_all.packs = made_.statistics.elements_told > 0 ? 1 : 0;
   to_all.receives = made_.statistics.elements;
@@ -330,17 +330,17 @@ std::vector<Told> Agreement::what_to_tell(const Status& prepared,
     if (to_all.passes_on == 0 && choices_.may_be_passed_on(reads, to_all.receives))
       to_all.passes_on = 1;
   }
-  std::vector<Told> told(context_.rank_n(), to_all);
+  std::vector<Announcement> given(context_.rank_n(), to_all);
   for (rank_t rank = 0; rank < context_.rank_n(); ++rank) {
     if (rank == context_.rank_me()) continue;
-    told[rank].credit = credit_word(rank).offset();
-    told[rank].done = done_word(rank).offset();
+    given[rank].credit = credit_word(rank).offset();
+    given[rank].done = done_word(rank).offset();
   }
   for (size_t i = 0; i < made_.incoming.size(); ++i) {
     const Incoming& in = made_.incoming[i];
     if (in.delivery == Delivery::shared) continue;
     const OwnerReads& reads = made_.inspection.owners[i + 1];
-    Told& to_owner = told[in.owner];
+    Announcement& to_owner = given[in.owner];
     to_owner.wanted = in.elements;
     to_owner.first = reads.first();
     to_owner.runs = in.bound ? 1 : reads.runs;
@@ -355,13 +355,13 @@ std::vector<Told> Agreement::what_to_tell(const Status& prepared,
     to_owner.flags = in.landing.flags.offset();
     Hash hash(in.bound, reads.first());
     if (in.delivery == Delivery::sent && !in.bound) {
-      to_owner.told = reads.places.size();
+      to_owner.listed = reads.places.size();
       places[in.owner] = reads.places;
       for (const uint32_t place : reads.places) hash.add(place);
     }
     to_owner.hash = hash.value();
   }
-  return told;
+  return given;
 }
 
 // What plans before have found out about the largest of what is compared.
@@ -372,7 +372,8 @@ decide::Arm Agreement::first_arm() const {
   return same ? known->race().in_use() : decide::Arm{1};
 }
 
-void Agreement::add_outgoing(rank_t reader, const Told& asked, std::vector<uint32_t> places) {
+void Agreement::add_outgoing(rank_t reader, const Announcement& asked,
+                             std::vector<uint32_t> places) {
   Outgoing& out = made_.outgoing.emplace_back();
   out.reader = reader;
   out.fetched = asked.fetched != 0;
@@ -389,23 +390,23 @@ void Agreement::add_outgoing(rank_t reader, const Told& asked, std::vector<uint3
 }
 
 // Ranks with a mistake take part until all know of it.
-Status Agreement::tell(const Status& prepared) {
+Status Agreement::announce(const Status& prepared) {
   const rank_t ranks = context_.rank_n();
   std::vector<std::vector<uint32_t>> places(ranks);
-  const std::vector<Told> told = what_to_tell(prepared, places);
+  const std::vector<Announcement> given = announcements(prepared, places);
   asked_.resize(ranks);
-  all_.all_to_all(told, asked_, collective_algorithm::automatic, site_);
+  all_.all_to_all(given, asked_, collective_algorithm::automatic, site_);
   STRIPLINE_RETURN_IF_ERROR(what_is_wrong(prepared));
-  if (anyone(&Told::packs)) {
+  if (anyone(&Announcement::packs)) {
     std::vector<size_t> counts;
-    for (const Told& asked : asked_) counts.push_back(asked.told);
+    for (const Announcement& asked : asked_) counts.push_back(asked.listed);
     places = exchange(all_, places, counts, site_);
   }
   for (rank_t step = 1; step < ranks; ++step) {
     const rank_t reader = (context_.rank_me() + step) % ranks;
     if (asked_[reader].wanted == 0) continue;
     add_outgoing(reader, asked_[reader],
-                 asked_[reader].told == 0 ? std::vector<uint32_t>() : std::move(places[reader]));
+                 asked_[reader].listed == 0 ? std::vector<uint32_t>() : std::move(places[reader]));
   }
   made_.statistics.readers = made_.outgoing.size();
   return {};
@@ -414,13 +415,13 @@ Status Agreement::tell(const Status& prepared) {
 // A rank that another one notifies of something in each gather knows that it has begun it. One that
 // sends several owners' elements to the same rank is notified once: it waits for one word alone.
 void Agreement::settle_credits() {
-  std::vector<bool> told(context_.rank_n(), false);
-  for (const Outgoing& out : made_.outgoing) told[out.reader] = true;
+  std::vector<bool> notified(context_.rank_n(), false);
+  for (const Outgoing& out : made_.outgoing) notified[out.reader] = true;
   std::vector<bool> hears(context_.rank_n(), false);
   const auto credit_at = [&](rank_t source) {
     hears[source] = true;
-    if (told[source]) return rma::TurnCredit();
-    told[source] = true;
+    if (notified[source]) return rma::TurnCredit();
+    notified[source] = true;
     return rma::TurnCredit(global_ptr<uint64_t>(source, asked_[source].credit));
   };
   for (Incoming& in : made_.incoming) {
@@ -504,12 +505,12 @@ void Agreement::note_largest() {
 }
 
 Result<Schedule> Agreement::make() {
-  if (const Status told = tell(prepare(mistake())); !told.ok()) {
+  if (const Status agreed = announce(prepare(mistake())); !agreed.ok()) {
     release_memory(context_, made_);
-    return told.error();
+    return agreed.error();
   }
   if (context_.rank_n() > 1) {
-    if (anyone(&Told::passes_on)) {
+    if (anyone(&Announcement::passes_on)) {
       // Followers have been informed where elements are in what their leaders get.
       PassingOn(choices_, asked_, element_bytes(), !sharing_, made_).agree(all_, site_);
     }

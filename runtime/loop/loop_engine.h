@@ -111,7 +111,8 @@ class LoopEngine {
   decide::Execution<plan::StripPlan> execution_;
   LoopSite* site_ = nullptr;  // null: given_ is carried out
   std::optional<const plan::StripPlan> given_;
-  uint64_t place_ = 0;  // of the site
+  bool guarded_ = true;  // plans may be compared
+  uint64_t place_ = 0;   // of the site
 
   bool placed_ = false;           // by the program: no buffer
   bool keeps_ = false;            // for the data cache

@@ -102,6 +102,7 @@ void LoopEngine::find_plan(const LoopOptions& options, const Remote& remote) {
   site_ = nullptr;
   costs_ = nullptr;
   if (remote.blocks == 0) return execution_.begin({}, kOwnMemoryPlan);
+  guarded_ = options.self_check && state_.mechanisms.instruments().run_guard != nullptr;
   costs_ = loops_.costs(path_);
   look_up(options);
   if (!fits(decided())) {
@@ -113,7 +114,7 @@ void LoopEngine::find_plan(const LoopOptions& options, const Remote& remote) {
   execution_.begin(
       state_.mechanisms.instruments(), *this, *site_,
       {.call = {.what = place_, .rank = remote.first.rank, .loose_offset = remote.first.offset},
-       .guarded = options.self_check,
+       .guarded = guarded_,
        .measures = request_.compute_s < 0 && decided().reason != plan::Reason::no_model});
 }
 
@@ -160,9 +161,15 @@ bool LoopEngine::fits(const plan::StripPlan& plan) const {
          plan::strip_buffer_bytes(request_, {plan.schedule, plan.strip_bytes, plan.burst}) <= room;
 }
 
+// Where nothing is known of the computation, the first executions go as the baseline. What that
+// takes says how far the model is to be trusted before anything is left to it.
 void LoopEngine::decide(Site& site, double compute_s) const {
   const plan::StripPlan plan = plan::plan_strip(request_for(compute_s), costs_);
   const bool tuned = plan.reason == plan::Reason::tuned;
+  if (tuned && guarded_ && request_.compute_s < 0 && compute_s < 0) {
+    loops_.analysis.count_plan();
+    return site.decide(decide::kBaseline, make(decide::kBaseline, compute_s));
+  }
   const plan::StripPlan* const before = site.made(1);
   const bool same = tuned && before != nullptr && before->schedule == plan.schedule &&
                     before->strip_bytes == plan.strip_bytes && before->burst == plan.burst;

@@ -58,6 +58,7 @@ void NestEngine::find_plan(const NestOptions& options) {
   NestKey key = key_of(state_, nest, options, call_, caches_);
   if (key.use_model && !options.force && is_forced()) key.use_model = false;
   use_model_ = key.use_model;
+  guarded_ = options.self_check && state_.mechanisms.instruments().run_guard != nullptr;
   site_ = nullptr;
   look_up(key, options);
   if (!fits(decided())) {
@@ -68,7 +69,7 @@ void NestEngine::find_plan(const NestOptions& options) {
   if (site_ == nullptr) {
     execution_.begin(state_.mechanisms.instruments(), *forced_);
   } else {
-    execution_.begin(state_.mechanisms.instruments(), *this, *site_, terms_of(options, key));
+    execution_.begin(state_.mechanisms.instruments(), *this, *site_, terms_of(key));
   }
   layout_ = &execution_.plan();
   if (plan().obstacle) return;
@@ -123,7 +124,7 @@ void NestEngine::follow_delays() {
   decide(*site_, site_->refinement.planned_s());
 }
 
-decide::Terms NestEngine::terms_of(const NestOptions& options, const NestKey& key) {
+decide::Terms NestEngine::terms_of(const NestKey& key) {
   const plan::NestPlan& plan = decided().plan;
   const bool in_order = plan.obstacle.has_value();
   const bool no_model = plan.reason == plan::Reason::no_model && !in_order;
@@ -137,7 +138,7 @@ decide::Terms NestEngine::terms_of(const NestOptions& options, const NestKey& ke
   return {.call = {.what = key.place,
                    .rank = first.owner,
                    .loose_offset = static_cast<uint64_t>(first.base)},
-          .guarded = options.self_check && use_model_ && moves && !in_order,
+          .guarded = guarded_ && use_model_ && moves && !in_order,
           .measures = (key.compute_s < 0 || looks_first()) && moves && !in_order && !no_model};
 }
 
@@ -160,10 +161,10 @@ bool NestEngine::fits(const NestLayout& layout) const {
 }
 
 // Tiles of many regions are copies that lie otherwise than the program's memory, on which its body
-// may take longer, and the model may be wrong about how they are best moved. What that is worth is
-// not known before both have been seen: the first executions go as the baseline; and a gain that a
-// slower body, or an error like the one that the baseline has shown, would eat up is tried by the
-// guard before it is relied upon.
+// may take longer, and the model may be wrong about how they are best moved, and about nests whose
+// computation is not known. What that is worth is not known before both have been seen: the first
+// executions go as the baseline; and a gain that a slower body, or an error like the one that the
+// baseline has shown, would eat up is tried by the guard before it is relied upon.
 void NestEngine::decide(decide::Site<NestLayout>& site, double compute_s) const {
   const plan::NestRequest request = request_for(compute_s);
   const NestLayout layout = lay_out(site_->key, plan_nest(request));
@@ -180,7 +181,8 @@ void NestEngine::decide(decide::Site<NestLayout>& site, double compute_s) const 
     site.compare(1, lay_out(site_->key, *tie), plan::Guard::Of::tie);
     return site.expect(*tie);
   }
-  if (copies && compute_s < 0) return site.decide(decide::kBaseline, make(decide::kBaseline, -1));
+  const bool unknown = copies || (guarded_ && !given);
+  if (unknown && compute_s < 0) return site.decide(decide::kBaseline, make(decide::kBaseline, -1));
   // The vectorised nest computes on the copies that the baseline computes on.
   const bool other_copies = copies && plan.schedule != plan::Schedule::vectorised;
   const double doubt_s = other_copies && !given ? kUnmeasuredBody * compute_s : 0;

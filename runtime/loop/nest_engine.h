@@ -80,7 +80,7 @@ class NestEngine {
   void find_plan(const NestOptions& options);
   bool is_forced() const;
   void look_up(const NestKey& key, const NestOptions& options);
-  decide::Terms terms_of(const NestOptions& options, const NestKey& key);
+  decide::Terms terms_of(const NestKey& key);
   // The baseline's plan is made when it is asked for.
   const NestLayout& decided() const {
     if (site_ == nullptr) return *forced_;
@@ -158,6 +158,7 @@ class NestEngine {
   NestSite* site_ = nullptr;            // null: forced_ is carried out
   std::optional<const NestLayout> forced_;
   bool use_model_ = true;
+  bool guarded_ = true;                                   // plans may be compared
   uint64_t max_buffer_bytes_ = 0;                         // that the plan is made for
   std::array<int64_t, access::kMaxReferences> origin_{};  // by group, of the layout's bases
   std::array<Methods, access::kMaxReferences> methods_;   // by group

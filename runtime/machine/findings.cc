@@ -1,11 +1,13 @@
 #include "runtime/machine/findings.h"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <sched.h>
 #include <utility>
 
 #include "base/control_groups.h"
+#include "base/enum_names.h"
 #include "base/host_memory.h"
 #include "base/quantity.h"
 #include "runtime/machine/preflight.h"
@@ -249,17 +251,8 @@ Finding judge_connections(const HostFacts& facts) {
 }  // namespace
 
 std::string_view to_string(Severity severity) {
-  switch (severity) {
-    case Severity::ok:
-      return "ok";
-    case Severity::info:
-      return "info";
-    case Severity::warning:
-      return "warning";
-    case Severity::error:
-      return "error";
-  }
-  return "";
+  constexpr std::array<std::string_view, 4> kNames = {"ok", "info", "warning", "error"};
+  return enum_name(kNames, severity);
 }
 
 HostFacts HostFacts::read() {

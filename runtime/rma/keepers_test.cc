@@ -16,17 +16,17 @@ class Recorder final : public Keeper {
   using Keeper::keep_nothing;
 
   /// The stores that it was notified of since the last call: "rank:offset+bytes ...".
-  std::string told() { return std::exchange(told_, {}); }
+  std::string notices() { return std::exchange(notices_, {}); }
 
  private:
   void stored(rank_t rank, uint64_t offset, uint64_t bytes) override {
-    told_ += (told_.empty() ? "" : " ") + std::to_string(rank) + ":" + std::to_string(offset) +
-             "+" + std::to_string(bytes);
+    notices_ += (notices_.empty() ? "" : " ") + std::to_string(rank) + ":" +
+                std::to_string(offset) + "+" + std::to_string(bytes);
   }
-  std::string told_;
+  std::string notices_;
 };
 
-TEST(Keepers, AreToldOfStoresIntoWhatTheyKeep) {
+TEST(Keepers, LearnOfStoresIntoWhatTheyKeep) {
   Keepers keepers(4);
   Recorder one(keepers);
   Recorder other(keepers);
@@ -39,21 +39,21 @@ TEST(Keepers, AreToldOfStoresIntoWhatTheyKeep) {
   keepers.stored(1, 0, 100);
   keepers.stored(1, 500, 8);
   keepers.stored(0, 150, 8);
-  EXPECT_EQ(one.told(), "");
+  EXPECT_EQ(one.notices(), "");
   keepers.stored(1, 99, 2);
   keepers.stored(1, 300, 8);
   keepers.stored(2, 4, 100);
-  EXPECT_EQ(one.told(), "1:99+2 1:300+8");
-  EXPECT_EQ(other.told(), "2:4+100");
+  EXPECT_EQ(one.notices(), "1:99+2 1:300+8");
+  EXPECT_EQ(other.notices(), "2:4+100");
   one.keep_nothing();
   EXPECT_FALSE(one.keeps());
   EXPECT_TRUE(other.keeps());
   keepers.stored(1, 150, 8);
-  EXPECT_EQ(one.told(), "");
+  EXPECT_EQ(one.notices(), "");
 }
 
 // What was there before may have been read while the store was in flight.
-TEST(Keepers, AreToldAgainWhenStoresMayBeComplete) {
+TEST(Keepers, LearnAgainWhenStoresMayBeComplete) {
   Keepers keepers(4);
   Recorder keeper(keepers);
   keeper.keep(0, 0, 1);
@@ -62,30 +62,30 @@ TEST(Keepers, AreToldAgainWhenStoresMayBeComplete) {
   keepers.stored(1, 200, 8);
   keepers.stored(3, 0, 8);
   keeper.keep(1, 0, 1000);
-  EXPECT_EQ(keeper.told(), "");
+  EXPECT_EQ(keeper.notices(), "");
   keepers.stores_complete();
-  EXPECT_EQ(keeper.told(), "1:100+108");  // others may still be in flight
+  EXPECT_EQ(keeper.notices(), "1:100+108");  // others may still be in flight
   keepers.stores_complete();
-  EXPECT_EQ(keeper.told(), "1:100+108");
+  EXPECT_EQ(keeper.notices(), "1:100+108");
   keepers.no_stores_pending();
-  EXPECT_EQ(keeper.told(), "1:100+108");
+  EXPECT_EQ(keeper.notices(), "1:100+108");
   keepers.stores_complete();
-  EXPECT_EQ(keeper.told(), "");
+  EXPECT_EQ(keeper.notices(), "");
 }
 
 // Where stores of before the first copy went is not known.
-TEST(Keepers, AreToldOfAllWhatMayHaveBeenStoredBeforeTheFirstCopy) {
+TEST(Keepers, LearnOfAllThatMayHaveBeenStoredBeforeTheFirstCopy) {
   Keepers keepers(2);
   Recorder keeper(keepers);
   keepers.stored(1, 100, 8);
   keeper.keep(1, 500, 600);
   keepers.stores_complete();
-  EXPECT_EQ(keeper.told(), "1:0+" + std::to_string(INT64_MAX));
+  EXPECT_EQ(keeper.notices(), "1:0+" + std::to_string(INT64_MAX));
   keepers.no_stores_pending();
-  EXPECT_EQ(keeper.told(), "1:0+" + std::to_string(INT64_MAX));
+  EXPECT_EQ(keeper.notices(), "1:0+" + std::to_string(INT64_MAX));
   keepers.stored(1, 100, 8);
   keepers.stores_complete();
-  EXPECT_EQ(keeper.told(), "");
+  EXPECT_EQ(keeper.notices(), "");
 }
 
 TEST(Keepers, KnowWhenNothingWasPendingAtTheFirstCopy) {
@@ -95,7 +95,7 @@ TEST(Keepers, KnowWhenNothingWasPendingAtTheFirstCopy) {
   keepers.no_stores_pending();
   keeper.keep(1, 0, 1000);
   keepers.stores_complete();
-  EXPECT_EQ(keeper.told(), "");
+  EXPECT_EQ(keeper.notices(), "");
 }
 
 TEST(Keepers, MayGo) {
@@ -108,7 +108,7 @@ TEST(Keepers, MayGo) {
   EXPECT_FALSE(keepers.any());
   stays.keep(1, 0, 10);
   keepers.stored(1, 0, 1);
-  EXPECT_EQ(stays.told(), "1:0+1");
+  EXPECT_EQ(stays.notices(), "1:0+1");
 }
 
 }  // namespace

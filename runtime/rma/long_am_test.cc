@@ -119,7 +119,7 @@ TEST_F(LongAmDeathTest, DataAreForTheTargetAndWithinItsSegment) {
               "long_am::send of 32 bytes at offset .* is out of bounds");
 }
 
-// Whether they would be put, carried, or copied to memory in reach.
+// Data of both sizes, which are put, carried in a message, or copied to memory in reach.
 TEST_F(LongAmDeathTest, DataAndPayloadAreSomewhere) {
   const auto fabrics = fabrics_under_test();
   const auto mapped = std::ranges::find(fabrics, "mapped", &bootstrap::FabricUnderTest::same_node);

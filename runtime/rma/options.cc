@@ -1,6 +1,5 @@
 #include "runtime/rma/options.h"
 
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -9,6 +8,7 @@
 
 #include "base/cut_text.h"
 #include "base/exit_codes.h"
+#include "base/number_text.h"
 #include "base/quantity.h"
 #include "base/settings.h"
 #include "base/suggest.h"
@@ -81,11 +81,12 @@ Result<Options> Options::from_environment() {
     }
   }
   if (const auto text = variable("STRIPLINE_SEED"); !text.empty()) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), options.seed);
-    if (error != std::errc() || end != text.data() + text.size()) {
+    const auto seed = number_from_text<uint64_t>(text);
+    if (!seed) {
       return Error(ErrorCode::invalid_argument,
                    "STRIPLINE_SEED=" + quoted_text(text) + " is not a non-negative integer");
     }
+    options.seed = *seed;
   }
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_POPULATE", options.populate));
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_DEBUG", options.debug));

@@ -95,7 +95,7 @@ TEST(RunReport, GoesToTheAgentWhereThereIsOne) {
   ASSERT_OK_AND_ASSIGN(const auto socket, ReportSocket::listen(folder.path()));
   EXPECT_EQ(run("agent", model.path()), "");
   ::unsetenv("STRIPLINE_MODELS");  // NOLINT(concurrency-mt-unsafe)
-  const auto report = socket.take(model::kMostFeedbackBytes);
+  const auto report = socket.take(model::kMaxFeedbackBytes);
   ASSERT_TRUE(report);
   EXPECT_TRUE(model::parse_feedback(*report, "report").ok());
 }

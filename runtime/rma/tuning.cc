@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <string_view>
 
 #include "base/cut_text.h"
+#include "base/number_text.h"
 #include "base/quantity.h"
 
 namespace stripline::rma {
@@ -42,13 +42,9 @@ bool set_combining_budget(Tuning& tuning, std::string_view value) {
 }
 
 bool set_seconds(double& member, std::string_view value) {
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-  if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(seconds) ||
-      seconds < 0) {
-    return false;
-  }
-  member = seconds;
+  const auto seconds = number_from_text<double>(value);
+  if (!seconds || !std::isfinite(*seconds) || *seconds < 0) return false;
+  member = *seconds;
   return true;
 }
 

@@ -17,7 +17,7 @@ TEST(Tuning, FollowsTheModel) {
   EXPECT_EQ(tuning_of(&model, "")->single.atomic, model::AtomicPath::provider);
 }
 
-TEST(Tuning, CombinesPutsByTheModelUnlessTold) {
+TEST(Tuning, CombinesPutsByTheModelUnlessGiven) {
   const PutCombiner::Rule standard;
   model::TunedModel model = model::example_model();
   const auto by_model = tuning_of(&model, "");
@@ -25,14 +25,14 @@ TEST(Tuning, CombinesPutsByTheModelUnlessTold) {
   EXPECT_EQ(by_model->combining.message_bytes, 8192U);
   EXPECT_EQ(by_model->combining.max_delay_s, 100e-6);
   EXPECT_EQ(by_model->combining.budget_bytes, standard.budget_bytes);
-  const auto told = tuning_of(&model,
-                              "put_combining.max_put_bytes=0,put_combining.message_bytes=4K,"
-                              "put_combining.max_delay_s=2e-5,put_combining.budget_bytes=64K");
-  ASSERT_TRUE(told.ok()) << told.error().message();
-  EXPECT_EQ(told->combining.max_put_bytes, 0U);
-  EXPECT_EQ(told->combining.message_bytes, 4096U);
-  EXPECT_EQ(told->combining.max_delay_s, 2e-5);
-  EXPECT_EQ(told->combining.budget_bytes, 65536U);
+  const auto given = tuning_of(&model,
+                               "put_combining.max_put_bytes=0,put_combining.message_bytes=4K,"
+                               "put_combining.max_delay_s=2e-5,put_combining.budget_bytes=64K");
+  ASSERT_TRUE(given.ok()) << given.error().message();
+  EXPECT_EQ(given->combining.max_put_bytes, 0U);
+  EXPECT_EQ(given->combining.message_bytes, 4096U);
+  EXPECT_EQ(given->combining.max_delay_s, 2e-5);
+  EXPECT_EQ(given->combining.budget_bytes, 65536U);
   model.rma->put_combining.reset();
   EXPECT_EQ(tuning_of(&model, "")->combining.max_put_bytes, standard.max_put_bytes);
   for (const char* wrong : {"put_combining.max_put_bytes=-1", "put_combining.max_put_bytes=1M",
@@ -70,21 +70,21 @@ TEST(Tuning, RefusesTwoValuesOfOneName) {
       << twice.error().message();
 }
 
-TEST(Tuning, JudgesProgressThreadsByTheModelUnlessTold) {
+TEST(Tuning, JudgesProgressThreadsByTheModelUnlessGiven) {
   model::TunedModel model = model::example_model();
   EXPECT_EQ(tuning_of(&model, "")->single.progress.call_s, 40e-9);
   EXPECT_EQ(tuning_of(&model, "")->single.progress.answer_s, 30e-6);
-  const auto told = tuning_of(&model, "progress.call_s=1e-6,progress.answer_s=2e-3");
-  ASSERT_TRUE(told.ok()) << told.error().message();
-  EXPECT_EQ(told->single.progress.call_s, 1e-6);
-  EXPECT_EQ(told->single.progress.answer_s, 2e-3);
+  const auto given = tuning_of(&model, "progress.call_s=1e-6,progress.answer_s=2e-3");
+  ASSERT_TRUE(given.ok()) << given.error().message();
+  EXPECT_EQ(given->single.progress.call_s, 1e-6);
+  EXPECT_EQ(given->single.progress.answer_s, 2e-3);
   EXPECT_EQ(tuning_of(nullptr, "")->single.progress.call_s, plan::ProgressCosts{}.call_s);
   for (const char* wrong : {"progress.call_s=-1", "progress.answer_s=x", "progress.call_s=nan"}) {
     EXPECT_FALSE(tuning_of(nullptr, wrong).ok()) << wrong;
   }
 }
 
-TEST(Tuning, CopiesBufferedPutsByTheModelUnlessTold) {
+TEST(Tuning, CopiesBufferedPutsByTheModelUnlessGiven) {
   const Tuning standard;
   model::TunedModel model = model::example_model();
   EXPECT_EQ(tuning_of(&model, "")->single.copied_put_bytes, 32768U);

@@ -24,10 +24,6 @@ static_assert(sizeof(vis::wire::Head) == plan::kListHeaderBytes);
 static_assert(vis::wire::kWordBytes == plan::kListRegionHeaderBytes);
 static_assert(sizeof(vis::wire::Signal) == plan::kSignalHeaderBytes);
 
-plan::Direction direction_of(VisDirection direction) {
-  return direction == VisDirection::put ? plan::Direction::put : plan::Direction::get;
-}
-
 [[noreturn]] void refuse(const ContextState& state, const std::string& what) {
   state.fail(Error(ErrorCode::invalid_argument, what));
 }
@@ -201,7 +197,7 @@ uint32_t strided_header_bytes(size_t dimensions) {
 plan::VisRequest VisCalls::request_for(ContextState& state, VisDirection direction, rank_t target,
                                        const vis::Extent& extent, const VisOptions& options,
                                        bool signalled) {
-  plan::VisRequest request = vis_request_to(state, direction_of(direction), target, signalled);
+  plan::VisRequest request = vis_request_to(state, direction, target, signalled);
   request.extent_bytes = static_cast<uint64_t>(extent.high - extent.low);
   request.bounding_box_allowed = request.bounding_box_allowed && options.bounding_box;
   request.compute = options.compute;

@@ -94,13 +94,13 @@ Chooser::~Chooser() {
 
 void Chooser::begin() {
   if (context_.rank_me() == 0) start();
-  tell();
+  announce();
 }
 
 bool Chooser::ended(Tally& mine) {
   mine.end_period();
   if (context_.rank_me() == 0) periods_.ended();
-  return ++period_ == told_.periods;
+  return ++period_ == announced_.periods;
 }
 
 void Chooser::next(const Tally& mine) {
@@ -115,8 +115,8 @@ void Chooser::finish(const Tally& mine) {
   if (context_.rank_me() == 0) learn(sums);
 }
 
-void Chooser::tell() {
-  context_.broadcast(std::as_writable_bytes(std::span(&told_, 1)), 0, call_);
+void Chooser::announce() {
+  context_.broadcast(std::as_writable_bytes(std::span(&announced_, 1)), 0, call_);
   period_ = 0;
   if (context_.rank_me() == 0) periods_.restart_clock();
 }
@@ -162,28 +162,32 @@ void Chooser::start_unknown(const UpdateSite* other) {
                        : plan::plan_update(known_, nullptr));
   const uint32_t periods = known ? decide::kMostAhead : 1;
   periods_.begin(state_.mechanisms.instruments(), *given_, periods);
-  told_ = {.candidates = {given_->candidate}, .periods = periods, .closely = other == nullptr};
+  announced_ = {.candidates = {given_->candidate},
+                .periods = periods,
+                .closely = other == nullptr,
+                .span_bytes = known ? other->request.span_bytes : known_.span_bytes};
 }
 
 void Chooser::plan_ahead() {
   UpdateSite& site = *site_;
-  told_ = {};
+  announced_ = {};
+  announced_.span_bytes = site.request.span_bytes;
   periods_.begin(state_.mechanisms.instruments(), site);
   const auto add = [this] {
-    return periods_.add(*this,
-                        [&](const plan::UpdatePlan& plan) { return tell_also(plan.candidate); });
+    return periods_.add(
+        *this, [&](const plan::UpdatePlan& plan) { return announce_also(plan.candidate); });
   };
   add();
   // What is counted closely takes longer.
-  told_.closely = site.periods >= site.look_again && !periods_.is_check(0);
-  const bool alone = told_.closely || site.has_gaps || site.strange > 0;
+  announced_.closely = site.periods >= site.look_again && !periods_.is_check(0);
+  const bool alone = announced_.closely || site.has_gaps || site.strange > 0;
   const uint64_t known = std::max(site.periods / 2, worth_adding());
   const uint64_t most = alone         ? 1
                         : site.is_new ? kFewestAhead
                                       : std::clamp<uint64_t>(known, kFewAhead, decide::kMostAhead);
   while (periods_.count() < most && periods_.is_open() && add()) {
   }
-  told_.periods = periods_.count();
+  announced_.periods = periods_.count();
 }
 
 // Periods beside which adding up does not matter.
@@ -194,15 +198,15 @@ uint64_t Chooser::worth_adding() const {
 }
 
 // False if the next period's method cannot be sent together with those before.
-bool Chooser::tell_also(const plan::UpdateCandidate& candidate) {
+bool Chooser::announce_also(const plan::UpdateCandidate& candidate) {
   const uint32_t period = periods_.count();
-  if (period == 0) told_.candidates = {candidate, candidate};
-  if (candidate == told_.candidates[0]) return true;
+  if (period == 0) announced_.candidates = {candidate, candidate};
+  if (candidate == announced_.candidates[0]) return true;
   // A rank that sends on for others must know that all have come to the end.
-  if (candidate.hops > 1 || told_.candidates[0].hops > 1) return false;
-  if (told_.others != 0 && candidate != told_.candidates[1]) return false;
-  told_.candidates[1] = candidate;
-  told_.others |= uint32_t{1} << period;
+  if (candidate.hops > 1 || announced_.candidates[0].hops > 1) return false;
+  if (announced_.others != 0 && candidate != announced_.candidates[1]) return false;
+  announced_.candidates[1] = candidate;
+  announced_.others |= uint32_t{1} << period;
   return true;
 }
 
@@ -220,7 +224,7 @@ void Chooser::learn(std::span<const uint64_t> sums) {
   const auto with_updates = of_periods.first(periods);
   site.has_gaps = site.has_gaps || std::ranges::find(with_updates, 0U) != with_updates.end();
   site.periods += periods;
-  if (told_.closely && site.periods >= kFirstPeriods) {
+  if (announced_.closely && site.periods >= kFirstPeriods) {
     site.look_again = site.periods + std::clamp(site.periods, kLookAgain, kLookSeldom);
   }
   // What is another one but once is no reason to start over.

@@ -5,7 +5,7 @@
 // The first updates at a place of the program go as without a model, and are counted. From then on
 // the planner decides, and methods that it cannot distinguish are raced (runtime/decide/race.h).
 //
-// Adding up what all ranks have done, and telling them what is decided, takes as long as a small
+// Adding up what all ranks have done, and announcing what is decided, takes as long as a small
 // epoch. So rank 0 decides on several periods at a time: as many as make that cheap, up to the time
 // that changes what comes next, the last one of a comparison. Between them nothing is said.
 #pragma once
@@ -78,10 +78,12 @@ class Chooser {
 
   /// The method of the period that begins.
   const plan::UpdateCandidate& candidate() const {
-    return told_.candidates[told_.others >> period_ & 1U];
+    return announced_.candidates[announced_.others >> period_ & 1U];
   }
   /// It is to be counted closely.
-  bool closely() const { return told_.closely; }
+  bool closely() const { return announced_.closely; }
+  /// Memory of each owner that updates are lately among.
+  uint64_t span_bytes() const { return announced_.span_bytes; }
 
   /// As a mechanism (runtime/decide/group_execution.h), on rank 0.
   plan::UpdatePlan make(decide::Arm arm, double /*compute_s*/) const {
@@ -89,18 +91,19 @@ class Chooser {
   }
 
  private:
-  // What rank 0 tells the others of the next `periods` periods; `others` has a bit for each.
-  struct Told {
+  // What rank 0 announces to the others of the next `periods` periods; `others` has a bit for each.
+  struct Announcement {
     std::array<plan::UpdateCandidate, 2> candidates;
     uint32_t others = 0;
     uint32_t periods = 1;
     bool closely = false;
+    uint64_t span_bytes = 0;
   };
-  void tell();
+  void announce();
   void start();
   void start_unknown(const UpdateSite* other);
   void plan_ahead();
-  bool tell_also(const plan::UpdateCandidate& candidate);
+  bool announce_also(const plan::UpdateCandidate& candidate);
   void learn(std::span<const uint64_t> sums);
   plan::UpdateRequest request_of(std::span<const uint64_t> sums, uint64_t periods) const;
   void record(std::span<const uint64_t> of_periods);
@@ -120,7 +123,7 @@ class Chooser {
   const CallSite call_;
   model::Path path_ = model::Path::network;
   const plan::UpdateCosts* costs_ = nullptr;
-  Told told_;
+  Announcement announced_;
   uint32_t period_ = 0;  // of those that were sent
 
   // Rank 0.
@@ -129,7 +132,7 @@ class Chooser {
   std::optional<plan::UpdatePlan> given_;
   plan::UpdateRequest seen_;  // lately
   decide::GroupExecution<plan::UpdatePlan, kUpdateArms> periods_;
-  double adding_s_ = 0;  // what adding up and telling took last
+  double adding_s_ = 0;  // what adding up and announcing took last
   double period_s_ = 0;  // the least of the latest periods
 };
 

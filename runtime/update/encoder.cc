@@ -4,13 +4,8 @@
 #include <bit>
 #include <cstring>
 
-#include "optimizer/plan/update.h"
-
 namespace stripline::update {
 namespace {
-
-// Cells among which boxes are looked for, for each update.
-constexpr size_t kDense = 4;
 
 static_assert(sizeof(Cell) == plan::kUpdateAddressBytes && sizeof(Box) == plan::kUpdateBoxBytes);
 
@@ -26,16 +21,35 @@ Encoder::Encoder(const detail::UpdateType& type, UpdateEncoding wanted, bool mer
       wanted_(wanted),
       merges_(merges),
       fills_gaps_(fills_gaps && type.fill != nullptr),
-      step_(step_of(type)),
-      costs_{.value_bytes = type.value_bytes,
-             .address_bytes = plan::kUpdateAddressBytes,
-             .box_bytes = plan::kUpdateBoxBytes,
-             .send_byte_s = 1} {}
+      step_(step_of(type)) {
+  asked_.value_bytes = type.value_bytes;
+  costs_ = plan::costs_of_message(asked_, nullptr);
+}
 
-void Encoder::weigh(const plan::EncodingCosts& costs, double look_s) {
+void Encoder::weigh(const plan::AskedEncoding& like, const plan::EncodingCosts& costs) {
+  asked_ = like;
   costs_ = costs;
-  costs_.box_bytes = plan::kUpdateBoxBytes;
-  look_s_ = look_s;
+}
+
+// By what is in the message, as far as that may be said in another encoding.
+void Encoder::decide(const Cell* cells, const std::byte* values, size_t count) {
+  asked_.updates = count;
+  asked_.one_value = is_same(values, count);
+  asked_.runs = wants(UpdateEncoding::runs) ? runs_in(cells, count) : 0;
+  asked_.boxes = asked_.cells = asked_.among = 0;
+  if (wants(UpdateEncoding::boxes) && merges_ && step_ == 1) {
+    const auto [lowest, highest] = std::minmax_element(cells, cells + count);
+    first_ = *lowest;
+    asked_.among = uint64_t{*highest} - first_ + 1;
+    if (plan::looks_for_boxes(asked_, costs_)) find_boxes(cells, values, count);
+  }
+  const plan::EncodingPlan plan = plan::plan_encoding(asked_, costs_);
+  if (wanted_ == UpdateEncoding::automatic) {
+    plan_.emplace(plan);
+  } else {
+    plan_.emplace(plan::EncodingPlan{plan.encoding, plan.bytes, plan::Reason::forced,
+                                     plan.predicted_s, plan.baseline_s, plan.gain_low});
+  }
 }
 
 size_t Encoder::runs_in(const Cell* cells, size_t count) const {
@@ -44,20 +58,10 @@ size_t Encoder::runs_in(const Cell* cells, size_t count) const {
   return runs;
 }
 
-// Lays the updates out, and covers them with boxes; false if those could not take so much less than
-// `less_than_s` that it is worth looking.
-bool Encoder::find_boxes(const Cell* cells, const std::byte* values, size_t count,
-                         double less_than_s, plan::EncodingRequest& request) {
-  const auto [lowest, highest] = std::minmax_element(cells, cells + count);
-  const size_t span = size_t{*highest} - *lowest + 1;
-  if (span > kDense * count) return false;
+// Lays the updates out by their cells, and covers them with boxes.
+void Encoder::find_boxes(const Cell* cells, const std::byte* values, size_t count) {
+  const auto span = static_cast<size_t>(asked_.among);
   const size_t bytes = type_.value_bytes;
-  const double fewest = static_cast<double>(std::min(span, count));
-  if (costs_.box_s() + fewest * costs_.cell_s() + static_cast<double>(count) * look_s_ >=
-      less_than_s) {
-    return false;
-  }
-  first_ = *lowest;
   dense_.resize(span * bytes);
   if (fills_gaps_) type_.fill(dense_.data(), span);
   marks_.assign((span + 63) / 64, 0);
@@ -79,10 +83,8 @@ bool Encoder::find_boxes(const Cell* cells, const std::byte* values, size_t coun
     }
   }
   plan::cover(cells_, fills_gaps_ ? plan::widest_covered_gap(costs_) : 0, boxes_);
-  request.boxes = boxes_.size();
-  request.cells = 0;
-  for (const plan::UpdateBox& box : boxes_) request.cells += box.cells;
-  return true;
+  asked_.boxes = boxes_.size();
+  for (const plan::UpdateBox& box : boxes_) asked_.cells += box.cells;
 }
 
 Encoded Encoder::write_boxes(std::byte* memory) {
@@ -141,20 +143,15 @@ Encoded Encoder::encode_singly(std::byte* memory, size_t values, size_t count) {
 }
 
 Encoded Encoder::encode(std::byte* memory, size_t values, size_t count) {
-  const Cell* const cells = reinterpret_cast<const Cell*>(memory);
-  plan::EncodingRequest request{.updates = count, .one_value = is_same(memory + values, count)};
-  if (wants(UpdateEncoding::runs)) request.runs = runs_in(cells, count);
-  const plan::EncodingPlan as_it_lies = plan::plan_encoding(request, costs_);
-  if (wants(UpdateEncoding::boxes) && merges_ && step_ == 1 &&
-      find_boxes(cells, memory + values, count, as_it_lies.predicted_s, request) &&
-      plan::plan_encoding(request, costs_).encoding == plan::UpdateEncoding::boxes) {
+  decide(reinterpret_cast<const Cell*>(memory), memory + values, count);
+  if (plan_->encoding == UpdateEncoding::boxes) {
     Encoded boxes = write_boxes(memory);
     // Before that each update was laid out where its cell is.
     boxes.moved_bytes += dense_.size() + count * (sizeof(Cell) + 2 * type_.value_bytes);
     return boxes;
   }
-  if (as_it_lies.encoding == plan::UpdateEncoding::runs) return write_runs(memory, values, count);
-  return write_pairs(memory, values, count, request.one_value ? Form::same : Form::pairs);
+  if (plan_->encoding == UpdateEncoding::runs) return write_runs(memory, values, count);
+  return write_pairs(memory, values, count, asked_.one_value ? Form::same : Form::pairs);
 }
 
 }  // namespace stripline::update

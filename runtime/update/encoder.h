@@ -1,6 +1,5 @@
-// How the updates of a buffer are written into their parcel, by what takes least: by the model, as
-// long as looking for it does not take more than it can save, or else in bytes
-// (optimizer/plan/update_encoding.h says why these):
+// How the updates of a buffer are written into their parcel, by what takes least: by the model, or
+// else in bytes (optimizer/plan/update_encoding.h says why these, and when boxes are looked for):
 //
 //   pairs   a cell and a value each
 //   same    cells, and the one value that all of them have
@@ -14,12 +13,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include <stripline/update.h>
 
-#include "optimizer/plan/update_encoding.h"
+#include "optimizer/plan/encoding_mechanism.h"
 #include "runtime/update/parcel.h"
 
 namespace stripline::update {
@@ -39,15 +39,19 @@ class Encoder {
   /// `fills_gaps`: UpdateOptions::fills_gaps.
   Encoder(const detail::UpdateType& type, UpdateEncoding wanted, bool merges, bool fills_gaps);
 
-  /// Goes by what encodings take, and an update takes to look for boxes, from now on. Without this
-  /// they are compared by their bytes.
-  void weigh(const plan::EncodingCosts& costs, double look_s);
+  /// Goes by what encodings of such messages take from now on; `like` says nothing of what is in
+  /// them. Without this they are compared by their bytes.
+  void weigh(const plan::AskedEncoding& like, const plan::EncodingCosts& costs);
 
   /// Writes `count` updates, at least one, in place: `memory` has cells from its beginning on, and
   /// values from `values` on. The body lies in `memory`.
   Encoded encode(std::byte* memory, size_t values, size_t count);
   /// The same without runs and boxes.
   Encoded encode_singly(std::byte* memory, size_t values, size_t count);
+
+  /// What encode() has decided last, and for what.
+  const plan::AskedEncoding& asked() const { return asked_; }
+  const plan::EncodingPlan& plan() const { return *plan_; }
 
   /// Cells of neighbouring values are so far apart.
   static uint32_t step_of(const detail::UpdateType& type) { return type.value_bytes / type.unit; }
@@ -58,9 +62,9 @@ class Encoder {
   bool wants(UpdateEncoding encoding) const {
     return wanted_ == UpdateEncoding::automatic || wanted_ == encoding;
   }
+  void decide(const Cell* cells, const std::byte* values, size_t count);
   size_t runs_in(const Cell* cells, size_t count) const;
-  bool find_boxes(const Cell* cells, const std::byte* values, size_t count, double less_than_s,
-                  plan::EncodingRequest& request);
+  void find_boxes(const Cell* cells, const std::byte* values, size_t count);
   Encoded write_runs(std::byte* memory, size_t values, size_t count);
   Encoded write_boxes(std::byte* memory);
 
@@ -70,9 +74,10 @@ class Encoder {
   const bool fills_gaps_;
   const uint32_t step_;
   plan::EncodingCosts costs_;
-  double look_s_ = 0;
+  plan::AskedEncoding asked_;
+  std::optional<const plan::EncodingPlan> plan_;
   std::vector<Box> written_;
-  // Where cells of updates lie dense: their values with the identity between them, which cells
+  // Where boxes were looked for: values of updates with the identity between them, which cells
   // there are, and in which boxes.
   Cell first_ = 0;
   std::vector<std::byte> dense_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <random>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -155,7 +156,7 @@ TEST(Encoder, GoesByWhatTheModelSays) {
       const plan::EncodingPlan planned = plan::plan_message(cells, costs, true, boxes);
       Encoder encoder(detail::update_type<uint64_t, op_add>(), UpdateEncoding::automatic, true,
                       true);
-      encoder.weigh(costs, 0);
+      encoder.weigh({}, costs);
       const Encoded encoded = encoder.encode(buffer.memory.data(), values_at(kRoom), kRoom);
       EXPECT_EQ(encoded.form == Form::pairs, planned.encoding == plan::UpdateEncoding::pairs)
           << one_of << ", " << costs.apply_s;
@@ -171,17 +172,49 @@ TEST(Encoder, GoesByWhatTheModelSays) {
 }
 
 TEST(Encoder, LooksForBoxesOnlyWhereTheySaveMoreThanThat) {
-  const plan::EncodingCosts costs{.value_bytes = 8,
-                                  .address_bytes = sizeof(Cell),
-                                  .box_bytes = sizeof(Box),
-                                  .send_byte_s = 1e-9};
+  plan::EncodingCosts costs{.value_bytes = 8,
+                            .address_bytes = sizeof(Cell),
+                            .box_bytes = sizeof(Box),
+                            .send_byte_s = 1e-9};
   Encoder encoder(detail::update_type<uint64_t, op_add>(), UpdateEncoding::automatic, true, true);
   // An address saved is 4 ns.
   for (const auto& [look_s, form] : {std::pair(3e-9, Form::boxes), std::pair(5e-9, Form::pairs)}) {
     Buffer buffer = scattered(1);
-    encoder.weigh(costs, look_s);
+    costs.look_s = look_s;
+    encoder.weigh({}, costs);
     EXPECT_EQ(encoder.encode(buffer.memory.data(), values_at(kRoom), kRoom).form, form) << look_s;
+    EXPECT_EQ(encoder.asked().boxes > 0, form == Form::boxes) << "they were not looked for";
   }
+}
+
+// The planner, which is asked the same, says the same.
+TEST(Encoder, CarriesOutWhatItHasAsked) {
+  std::set<UpdateEncoding> encodings;
+  for (const uint64_t one_of : {1, 3, 9}) {
+    for (const bool in_runs : {false, true}) {
+      Buffer buffer = scattered(one_of);
+      for (Cell i = 0; in_runs && i < kRoom; ++i) {
+        const Cell cell = i / 8 * 1000 + i % 8;
+        std::memcpy(buffer.memory.data() + i * sizeof cell, &cell, sizeof cell);
+      }
+      Encoder encoder(detail::update_type<uint64_t, op_add>(), UpdateEncoding::automatic, true,
+                      true);
+      const Encoded encoded = encoder.encode(buffer.memory.data(), values_at(kRoom), kRoom);
+      plan::EncodingRecord record;
+      const plan::EncodingPlan planned =
+          plan::EncodingMechanism::plan(encoder.asked(), nullptr, record);
+      EXPECT_EQ(encoder.plan().encoding, planned.encoding);
+      EXPECT_EQ(encoder.plan().reason, plan::Reason::no_model);
+      EXPECT_EQ(encoded.body.size(), planned.bytes);
+      encodings.insert(planned.encoding);
+    }
+  }
+  EXPECT_EQ(encodings.size(), plan::kUpdateEncodings);
+  Encoder forced(detail::update_type<uint64_t, op_add>(), UpdateEncoding::pairs, true, true);
+  Buffer buffer = scattered(1);
+  forced.encode(buffer.memory.data(), values_at(kRoom), kRoom);
+  EXPECT_EQ(forced.plan().encoding, UpdateEncoding::pairs);
+  EXPECT_EQ(forced.plan().reason, plan::Reason::forced);
 }
 
 }  // namespace

@@ -1,8 +1,14 @@
 #include "runtime/update/epoch.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
+
+#include "base/quantity.h"
+#include "base/random.h"
+#include "runtime/decide/choice.h"
+#include "runtime/rma/explain_command.h"
 
 namespace stripline::update {
 namespace {
@@ -212,6 +218,7 @@ void Epoch::send(rank_t target) {
   const Encoded encoded = onward ? encoder_.encode_singly(memory, values_offset(), lane.count)
                                  : encoder_.encode(memory, values_offset(), lane.count);
   declare(encoded.moved_bytes);
+  if (!onward) show_encoding();
   Head head{number_, type_hash_, lane.window, encoded.form, filling.onward, encoded.count, 0};
   filling.sent_on = filling.sent_on || onward;
   backlog_.add(target, {filling.buffer, head, encoded.body});
@@ -223,6 +230,20 @@ void Epoch::send(rank_t target) {
   begin_lane(target, merging_pays);
   send_backlog();
   if (!backlog_.empty()) keep_to_budget();
+}
+
+// How the updates of a parcel were written, to a trace.
+void Epoch::show_encoding() const {
+  decide::Trace* const trace = state_.mechanisms.instruments().trace;
+  if (trace == nullptr) return;
+  const plan::AskedEncoding& asked = encoder_.asked();
+  const plan::EncodingPlan& plan = encoder_.plan();
+  trace->note(site_, stripline::hash_of(type_hash_, static_cast<uint64_t>(plan.encoding)),
+              decide::choice_of<plan::EncodingMechanism>(asked, plan), std::nullopt,
+              "parcels of updates of " + exact_bytes_text(type_.value_bytes), [&] {
+                return detail::explain_command<plan::EncodingMechanism>(
+                    state_, asked, plan.reason, path_of_updates(state_.job));
+              });
 }
 
 // Not more than a rank without a backlog has moving: networks that are flooded slow down.

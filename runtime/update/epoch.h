@@ -181,7 +181,8 @@ class Epoch final : public detail::UpdateEpochState {
   size_t usual_bytes() const;
   plan::UpdateRequest request_of(const UpdateOptions& options) const;
   uint32_t most_hops() const;
-  void weigh_encodings(const plan::UpdateRequest& request);
+  void weigh_encodings();
+  void show_encoding() const;
   plan::UpdateCandidate given(const plan::UpdateRequest& request, CallSite site) const;
   void configure(const plan::UpdateCandidate& candidate);
   void choose_again();
@@ -255,6 +256,7 @@ class Epoch final : public detail::UpdateEpochState {
   const size_t budget_bytes_;
   const bool merges_;  // may be merged
   const bool sums_;    // and summed up before they are sent
+  const bool weighs_;  // encodings by the model
   const rank_t me_;
   const rank_t ranks_;
   const uint64_t cells_;  // of a segment, in units of its type

@@ -84,6 +84,7 @@ Epoch::Epoch(Context& context, const detail::UpdateType& type, CallSite site,
       budget_bytes_(options.budget_bytes),
       merges_(options.mode == UpdateMode::accumulate && type.merges),
       sums_(merges_ && Accumulators::possible(type)),
+      weighs_(options.use_model && options.settings.encoding == UpdateEncoding::automatic),
       me_(context.rank_me()),
       ranks_(context.rank_n()),
       cells_(state_.memory.segment().size() / type.unit + 1),
@@ -105,7 +106,6 @@ Epoch::Epoch(Context& context, const detail::UpdateType& type, CallSite site,
   }
   const plan::UpdateRequest request = request_of(options);
   usual_ = plan::baseline_of_update(request, nullptr).candidate;
-  if (options.use_model) weigh_encodings(request);
   plan::UpdateCandidate candidate = given(request, site);
   constexpr size_t kAlone = size_t{64} << 10;
   if (ranks_ == 1) candidate = {.merges = candidate.merges, .buffer_bytes = kAlone};
@@ -190,15 +190,16 @@ void Epoch::meet(const char* name, CallSite site) {
 
 std::string Epoch::description() const { return "the UpdateEpoch of " + rma::text(site_); }
 
-// What is merged and laid out costs the processor alike.
-void Epoch::weigh_encodings(const plan::UpdateRequest& request) {
-  const plan::UpdateCosts* const costs = state_.job.compiled().update(path_of_updates(state_.job));
-  if (settings_.encoding != UpdateEncoding::automatic || costs == nullptr ||
-      !costs->has_buffers()) {
-    return;
-  }
-  encoder_.weigh(plan::encoding_costs(request, *costs, usual_.buffer_bytes),
-                 costs->merge(usual_.buffer_bytes, cost::Corner::nominal));
+// By what the model says of the buffers in use, and of memory like that which was updated lately.
+void Epoch::weigh_encodings() {
+  plan::AskedEncoding like;
+  like.value_bytes = type_.value_bytes;
+  like.span_bytes = chooser_ != nullptr ? chooser_->span_bytes()
+                                        : std::max<uint64_t>(like.span_bytes, type_.value_bytes);
+  like.message_bytes = lane_bytes_;
+  const plan::UpdateCosts* const costs =
+      weighs_ ? state_.job.compiled().update(path_of_updates(state_.job)) : nullptr;
+  encoder_.weigh(like, plan::costs_of_message(like, costs));
 }
 
 // Sizes of a buffer for one update, and of a usual one.
@@ -306,16 +307,15 @@ void Epoch::configure(const plan::UpdateCandidate& candidate) {
     lead_over(forwarder_->grid());
   }
   open_lanes();
-  // Owners whose updates are summed up stay so, where that is possible.
-  may_sum_up_ = sums_ && merging_ && in_buffers && forwarder_ == nullptr && debug_ == nullptr;
-  if (!may_sum_up_ || memory_.size() + positions + accumulators_.bytes() > budget_bytes_) {
-    accumulators_.reset();
-  }
+  // What updates were summed up in stays for those that will be, as far as buffers leave room.
+  may_sum_up_ = candidate.sums && sums_ && merging_ && debug_ == nullptr;
+  if (memory_.size() + positions + accumulators_.bytes() > budget_bytes_) accumulators_.reset();
   for (rank_t owner = 0; owner < ranks_; ++owner) {
     filling_[owner].seen = before[owner].seen;
     filling_[owner].without_summing = before[owner].without_summing;
-    accumulators_.attach(lanes_[owner], owner);
+    if (may_sum_up_) accumulators_.attach(lanes_[owner], owner);
   }
+  weigh_encodings();
 }
 
 // All updates of all ranks are complete. From when rank 0 has heard of this one, others may send
@@ -327,6 +327,7 @@ void Epoch::choose_again() {
     chooser_->next(tally_);
     closely_ = chooser_->closely();
     tally_.restart(ranks_, closely_);
+    weigh_encodings();
   }
   if (chooser_->candidate() != chosen_) {
     configure(chooser_->candidate());

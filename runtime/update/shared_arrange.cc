@@ -204,9 +204,8 @@ void Engine::end_sort() {
   ++state_.sorts;
   state_.sort_s = surveyed_.sort_s;
   const SharedStrategy strategy = choose_strategy(most, own_share, mirror_share);
-  take(options_.force.value_or(strategy));
-  compares_ = team_.allgather(site_ && site_->compares() ? 1 : 0).front() != 0;
-  begin_epoch();
+  decide(options_.force.value_or(strategy));
+  begin_epoch(true);
 }
 
 SharedStrategy Engine::choose_strategy(const SurveyReport& most, double own_share,
@@ -220,32 +219,25 @@ SharedStrategy Engine::choose_strategy(const SurveyReport& most, double own_shar
     if (boxes_s(i) < boxes_s(shape)) shape = i;
   }
   box_shift_ = box_shapes_[shape];
-  plan::SpreadRequest request;
-  request.workers = team_.count();
-  request.updates = static_cast<double>(most.updates);
-  request.own_share = own_share;
-  request.mirror_share = mirror_share;
-  request.box_cells = most.boxes[shape] * box_cells(box_shift_);
-  request.cells = lane.shape.cells();
-  request.cell_bytes = operations_.bytes;
-  request.budget_bytes = options_.replica_bytes;
-  request.looks = true;
-  request.sort_s = sort_s_;
-  request.sort_every = std::max(options_.sort_interval, state_.sort_interval);
+  plan::SharedRequest request = request_of(static_cast<double>(most.updates));
+  request.spread.own_share = plan::in_whole_percents(own_share);
+  request.spread.mirror_share = plan::in_whole_percents(mirror_share);
+  request.spread.box_cells = most.boxes[shape] * box_cells(box_shift_);
+  request.spread.sort_s = sort_s_;
+  request.spread.sort_every = std::max(options_.sort_interval, state_.sort_interval);
   if (!operations_.has_replicas) {
-    state_.sort_interval = plan::first_sort_interval(sort_s_, request.updates * costs_.plain_s);
+    state_.sort_interval =
+        plan::first_sort_interval(sort_s_, request.spread.updates * costs_.plain_s);
     return SharedStrategy::hybrid;
   }
-  const plan::SharedPlan plan = plan::plan_shared(request, costs_);
+  const plan::SharedPlan plan = plan::plan_shared(request, machine_.known);
   state_.sort_interval = plan.sort_interval;
   if (site_) {
-    site_->decide({.spread = request,
-                   .placement = machine_.team.placement,
-                   .type = machine_.team.type,
-                   .costs = machine_.by_model ? plan::SharedMechanism::usual().costs : costs_},
-                  costs_);
+    // It is the first worker's.
+    site_->decide(request, static_cast<double>(point_ends_.front()), false);
   }
-  return plan.strategy;
+  // Where they compete, hot cells are looked for.
+  return plan.reason == plan::Reason::tuned ? plan.strategy : SharedStrategy::hybrid;
 }
 
 // Points leave the slab whose worker has them: each epoch takes a little longer than the one

@@ -24,11 +24,6 @@ constexpr size_t kRegionBytes = 8192;
 constexpr size_t kMostFoldedBytes = size_t{2} << 20;
 constexpr int kTries = 3;  // the fastest counts: others are disturbed
 
-constexpr std::array kCosts = {
-    &SharedCosts::plain_s, &SharedCosts::atomic_s, &SharedCosts::lock_s,   &SharedCosts::transfer_s,
-    &SharedCosts::box_s,   &SharedCosts::fold_s,   &SharedCosts::barrier_s};
-static_assert(kCosts.size() == kSharedParts);
-
 // What a try takes for each of `parts`, at best.
 template <typename Try>
 double fastest_s(worker_team& team, size_t parts, const Try& one) {
@@ -169,8 +164,8 @@ Result<SharedCosts> measure_shared_costs(worker_team& team, const CellOperations
   STRIPLINE_ASSIGN_OR_RETURN(SharedProbe probe,
                              SharedProbe::create(team, operations, replica_bytes));
   SharedCosts costs;
-  for (size_t part = 0; part < kSharedParts; ++part) {
-    costs.*kCosts[part] = probe.seconds(static_cast<SharedPart>(part));
+  for (size_t part = 0; part < plan::kSharedParts.size(); ++part) {
+    costs.*plan::kSharedParts[part].cost = probe.seconds(static_cast<SharedPart>(part));
   }
   return costs;
 }

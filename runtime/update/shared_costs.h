@@ -15,9 +15,7 @@
 
 namespace stripline::update {
 
-/// The members of plan::SharedCosts, in their order.
-enum class SharedPart : uint8_t { plain, atomic, lock, transfer, box, fold, barrier };
-inline constexpr size_t kSharedParts = 7;
+using plan::SharedPart;
 
 /// A worker's part of measuring. Its team must outlive it.
 class SharedProbe {

@@ -128,15 +128,32 @@ std::optional<SharedStrategy> forced_strategy(worker_team& team, const std::byte
   return first < kNone ? std::optional(static_cast<SharedStrategy>(first)) : std::nullopt;
 }
 
-// What the tuned model says of this team, if all workers have one that does.
-std::optional<plan::SharedCosts> known_costs(worker_team& team, const plan::SharedTeam& asked) {
-  std::optional<plan::SharedCosts> known;
+// The section of the tuned model that knows this team, if all workers have one that does.
+const model::SharedUpdateModel* section_of(worker_team& team, const plan::SharedTeam& asked) {
+  const model::SharedUpdateModel* known = nullptr;
   if (Context* const context = team.context()) {
     const auto& section = context->state().job.compiled().tuned().shared_update;
-    if (section) known = plan::team_costs(*section, asked);
+    if (section && plan::team_costs(*section, asked)) known = &*section;
   }
-  const std::vector<uint64_t> all = team.allgather(known ? 1 : 0);
-  return std::ranges::find(all, 0U) == all.end() ? known : std::nullopt;
+  const std::vector<uint64_t> all = team.allgather(known != nullptr ? 1 : 0);
+  return std::ranges::find(all, 0U) == all.end() ? known : nullptr;
+}
+
+// True if updates that compete are made under locks.
+bool takes_locks(const Machine& machine, const SharedUpdatesOptions& options,
+                 const CellOperations& operations) {
+  if (!operations.has_atomic) return true;
+  if (options.force == SharedStrategy::locked || options.force == SharedStrategy::atomic) {
+    return options.force == SharedStrategy::locked;
+  }
+  plan::SharedRequest request = plan::SharedMechanism::usual();
+  request.costs = machine.costs;
+  request.spread.workers = machine.team.workers;
+  request.spread.updates = 1;
+  request.spread.cells = 1;
+  request.spread.budget_bytes = 0;
+  request.spread.unordered = true;
+  return plan::plan_shared(request, machine.known).strategy == SharedStrategy::locked;
 }
 
 }  // namespace
@@ -158,20 +175,16 @@ Result<std::unique_ptr<detail::SharedEngine>> detail::SharedEngine::create(
                                                                options.replica_bytes / 2)}};
   if (options.costs) {
     machine.costs = *options.costs;
-  } else if (const auto known = update::known_costs(team, machine.team)) {
-    machine.costs = *known;
-    machine.by_model = true;
+  } else if (const auto* const known = update::section_of(team, machine.team)) {
+    machine.costs = *plan::team_costs(*known, machine.team);
+    machine.known = known;
   } else {
     STRIPLINE_ASSIGN_OR_RETURN(machine.costs, update::measure_shared_costs(
                                                   team, operations, machine.team.footprint_bytes));
   }
-  const plan::SharedCosts& costs = machine.costs;
   team.barrier();  // all boards are there
-  const bool locked =
-      options.force == plan::SharedStrategy::locked || !operations.has_atomic ||
-      (options.force != plan::SharedStrategy::atomic && costs.lock_s < costs.atomic_s);
   std::optional<TeamBlocks> locks;
-  if (locked) {
+  if (update::takes_locks(machine, options, operations)) {
     const size_t bytes = update::kLocks * kLockWords * sizeof(uint32_t);
     STRIPLINE_ASSIGN_OR_RETURN(locks, TeamBlocks::create(team, team.index() == 0 ? bytes : 1));
     if (team.index() == 0) std::fill_n(locks->of(0), bytes, std::byte{0});

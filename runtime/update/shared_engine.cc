@@ -1,6 +1,7 @@
 #include "runtime/update/shared_engine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -17,9 +18,6 @@ using plan::SharedStrategy;
 using plan::Slab;
 
 constexpr uint64_t kNoLook = std::numeric_limits<uint64_t>::max();
-constexpr uint64_t kLineBytes = 64;
-
-uint64_t line_cells(size_t bytes) { return std::max<uint64_t>(1, kLineBytes / bytes); }
 
 }  // namespace
 
@@ -35,9 +33,10 @@ Engine::Engine(worker_team& team, std::byte* cells, const grid_extent& shape,
       boards_(std::move(boards)),
       locks_(std::move(locks)),
       shared_method_(locks_ ? SharedStrategy::locked : SharedStrategy::atomic),
+      budget_bytes_(options.replica_bytes),
       equal_slab_(plan::equal_slabs(team.count(), shape.x, shape.y)[team.index()]),
       slabs_(plan::equal_slabs(team.count(), shape.x, shape.y)),
-      density_(shape.cells(), line_cells(operations.bytes)),
+      density_(shape.cells(), plan::cells_of_line(operations.bytes)),
       box_shift_(options.box == grid_extent{0, 0, 0} ? box_shapes(shape).back()
                                                      : shift_of(options.box)),
       boxes_(team, operations, mine().chunks) {
@@ -46,19 +45,26 @@ Engine::Engine(worker_team& team, std::byte* cells, const grid_extent& shape,
   if (locks_) {
     lane.locks = reinterpret_cast<uint32_t*>(locks_->of(0));
     lane.lock_mask = kLocks - 1;
-    lane.lock_cells = line_cells(operations.bytes);
+    lane.lock_cells = plan::cells_of_line(operations.bytes);
   }
   state_.costs = costs_;
   if (team.index() == 0 && team.context() != nullptr && !options.force) {
-    site_ = std::make_unique<SharedSite>(*team.context(), site);
+    site_ = std::make_unique<SharedSite>(*team.context(), site, machine_.known);
   }
-  take(options.force.value_or(SharedStrategy::hybrid));
+  decide(options.force.value_or(SharedStrategy::hybrid));
 }
 
 Engine::~Engine() {
   team_.barrier();
   give_up_replica();
   boxes_.release();
+}
+
+// For the epochs that come, but for those that are carried out to compare.
+void Engine::decide(SharedStrategy strategy) {
+  decided_ = strategy;
+  has_looked_ = false;
+  take(strategy);
 }
 
 void Engine::take(SharedStrategy strategy) {
@@ -86,7 +92,7 @@ void Engine::take(SharedStrategy strategy) {
     case SharedStrategy::replicate:
       return set_range({0, shape.cells()});
     case SharedStrategy::hybrid:
-      return set_range(options_.force ? options_.hot : range_);
+      return set_range(options_.force ? options_.hot : free_range_);
     case SharedStrategy::mirror: {
       // Where slabs are cut by Y, too, they are of one plane each: whole rows that follow each
       // other.
@@ -160,19 +166,64 @@ bool Engine::choose_range() {
   plan::RangeRequest request;
   request.workers = team_.count();
   request.updates = expected_calls_ * density_.updates_per_call();
-  request.line_cells = line_cells(operations_.bytes);
+  request.line_cells = plan::cells_of_line(operations_.bytes);
   request.most_cells = budget_cells();
   request.in_use = range_;
   request.density = density_.of(counts);
   const plan::RangeChoice choice = plan::choose_range(request, costs_);
-  if (!choice.changes) return false;
+  if (has_looked_ && !choice.changes) return false;
+  const CellRange found = choice.changes ? choice.range : range_;
+  plan::SharedRequest seen = request_of(request.updates);
+  seen.spread.budget_bytes = budget_bytes_;
+  seen.spread.unordered = true;
+  seen.spread.hot_cells = found.count;
+  seen.spread.hot_share = plan::in_whole_percents(plan::share_of_range(request.density, found));
+  const SharedStrategy strategy = plan::plan_shared(seen, machine_.known).strategy;
+  const CellRange range = strategy == SharedStrategy::replicate ? CellRange{0, lane.shape.cells()}
+                          : strategy == SharedStrategy::hybrid  ? found
+                                                                : CellRange{};
+  const bool changes = range != range_;
+  if (has_looked_ && !changes) return false;
+  if (changes) change_range(range);
+  if (range_ != range) {  // there is no memory for it
+    budget_bytes_ = 0;
+    has_looked_ = false;
+    return choose_range();
+  }
+  has_looked_ = true;
+  if (site_) site_->decide(seen, expected_calls_, true);
+  return changes;
+}
+
+// Within an epoch.
+void Engine::change_range(const CellRange& range) {
   if (range_.count > 0) {
     operations_.fold_shared(lane, range_.first, lane.plain, range_.count);
     operations_.fill(lane.plain, range_.count);
   }
-  set_range(choice.range);
+  set_range(range);
+  free_range_ = range_;
   ++state_.changes;
-  return true;
+}
+
+// What is the same of all decisions.
+plan::SharedRequest Engine::request_of(double updates) const {
+  plan::SharedRequest request = plan::SharedMechanism::usual();
+  request.placement = machine_.team.placement;
+  request.type = machine_.team.type;
+  if (machine_.known == nullptr) {
+    // `competing` says that types which have none make none.
+    const double no_atomic_s = request.costs.atomic_s;
+    request.costs = costs_;
+    if (std::isinf(costs_.atomic_s)) request.costs.atomic_s = no_atomic_s;
+  }
+  request.spread.workers = team_.count();
+  request.spread.updates = std::floor(updates);
+  request.spread.cells = lane.shape.cells();
+  request.spread.cell_bytes = operations_.bytes;
+  request.spread.budget_bytes = options_.replica_bytes;
+  request.spread.competing = locks_ ? plan::Competing::locked : plan::Competing::atomic;
+  return request;
 }
 
 std::byte* Engine::add_box(uint64_t number) {
@@ -195,10 +246,14 @@ void Engine::heed() {
 }
 
 void Engine::finish() {
+  const uint64_t made = calls_so_far();
+  const bool announces = site_ && site_->is_over(made);
   mine().heeded.store(epoch_, std::memory_order_release);
   EpochReport& report = mine().epoch[epoch_ % 2];
-  report = {replica_.value_or(0), range_, boxes_.used(), lane.away, no_room_for_boxes_ ? 1u : 0u};
+  report = {replica_.value_or(0), range_, boxes_.used(), lane.away, no_room_for_boxes_ ? 1u : 0u,
+            announces ? 1u : 0u};
   team_.barrier();
+  const bool announced = board(0).epoch[epoch_ % 2].announces != 0;
   bool combine = false;
   bool no_room = false;
   uint64_t away = 0;
@@ -222,28 +277,30 @@ void Engine::finish() {
   state_.boxes = boxes_.used();
   boxes_.clear();
   learn_growth(away);
-  expected_calls_ = static_cast<double>(calls_ + (gap_ - lane.until_look));
+  expected_calls_ = static_cast<double>(made);
   calls_ = 0;
   gap_ = lane.until_look;
   ++epoch_;
-  if (site_) site_->end();
+  if (site_) site_->end(made);
   if (no_room) {
     no_room_for_boxes_ = false;
-    compares_ = false;
+    baselines_ = 0;
     if (site_) site_->drop();
-    take(options_.force.value_or(SharedStrategy::hybrid));
+    decide(options_.force.value_or(SharedStrategy::hybrid));
   } else {
-    begin_epoch();
+    begin_epoch(announced);
   }
 }
 
-// By the strategy that the first worker decides on, where it compares several.
-void Engine::begin_epoch() {
-  const SharedStrategy mine = site_ ? site_->begin().value_or(strategy_) : strategy_;
-  if (!compares_) return;
-  const auto of_all =
-      static_cast<SharedStrategy>(team_.allgather(static_cast<uint64_t>(mine)).front());
-  if (of_all != strategy_) take(of_all);
+// The first worker says, for some epochs, in which of them all updates compete.
+void Engine::begin_epoch(bool announced) {
+  if (announced) {
+    baselines_ = team_.allgather(site_ ? site_->announce() : 0).front();
+    if (site_) site_->restart_clock();
+  }
+  const SharedStrategy strategy = (baselines_ & 1U) != 0 ? shared_method_ : decided_;
+  baselines_ >>= 1U;
+  if (strategy != strategy_) take(strategy);
 }
 
 // This worker's part of all replicas: as many of the cells that any worker has replicated.

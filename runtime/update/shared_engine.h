@@ -1,5 +1,5 @@
 // The engine of shared updates (<stripline/shared_updates.h>): a worker's part of it. What workers
-// tell each other is on boards, one of each worker in memory that all reach.
+// report to each other is on boards, one of each worker in memory that all reach.
 #pragma once
 
 #include <array>
@@ -30,16 +30,17 @@ BoxShapes box_shapes(const grid_extent& shape);
 /// The box of these extents, which are powers of two.
 BoxShift shift_of(const grid_extent& box);
 
-/// What a worker tells the others at the end of an epoch.
+/// What a worker reports to the others at the end of an epoch.
 struct EpochReport {
   uint64_t replica = 0;  ///< a block; of the cells
   plan::CellRange range;
   uint64_t boxes = 0;  ///< in use
   uint64_t away = 0;   ///< updates in them
   uint64_t no_room = 0;
+  uint64_t announces = 0;  ///< of the first worker: how the epochs that follow are carried out
 };
 
-/// What a worker tells the others once it has looked at its points.
+/// What a worker reports to the others once it has looked at its points.
 struct SurveyReport {
   uint64_t updates = 0;
   uint64_t own = 0;                                            ///< of cells in its slab
@@ -61,7 +62,7 @@ struct Board {
 struct Machine {
   plan::SharedTeam team;
   plan::SharedCosts costs{};
-  bool by_model = false;  ///< they are the tuned model's
+  const model::SharedUpdateModel* known = nullptr;  ///< of the tuned model, if they are from there
 };
 
 class Engine final : public detail::SharedEngine {
@@ -101,12 +102,16 @@ class Engine final : public detail::SharedEngine {
 
   // --- which strategy ---
   void take(plan::SharedStrategy strategy);
+  void decide(plan::SharedStrategy strategy);
   void set_range(const plan::CellRange& range);
   bool replicate(const plan::CellRange& range);
   void give_up_replica();
   bool choose_range();
+  void change_range(const plan::CellRange& range);
+  plan::SharedRequest request_of(double updates) const;
   void use_boxes();
-  uint64_t budget_cells() const { return options_.replica_bytes / operations_.bytes; }
+  uint64_t budget_cells() const { return budget_bytes_ / operations_.bytes; }
+  uint64_t calls_so_far() const { return calls_ + (gap_ - lane.until_look); }
 
   // --- at the end of an epoch ---
   void fold_replicas();
@@ -114,7 +119,7 @@ class Engine final : public detail::SharedEngine {
   void learn_growth(uint64_t away);
   plan::SharedStrategy choose_strategy(const SurveyReport& most, double own_share,
                                        double mirror_share);
-  void begin_epoch();
+  void begin_epoch(bool announced);
 
   worker_team& team_;
   const SharedUpdatesOptions options_;
@@ -127,11 +132,17 @@ class Engine final : public detail::SharedEngine {
   const std::atomic<uint32_t> never_revoked_{0};
 
   std::unique_ptr<SharedSite> site_;  ///< of the first worker, if it has a context
-  bool compares_ = false;             ///< it compares strategies, which all workers then follow
+  /// Bits of the epochs that come, as the first worker has said: those in which all updates
+  /// compete, to compare.
+  uint64_t baselines_ = 0;
 
   uint64_t epoch_ = 1;
   plan::SharedStrategy strategy_ = plan::SharedStrategy::atomic;
-  bool range_is_free_ = true;    ///< looks may change it
+  plan::SharedStrategy decided_ = plan::SharedStrategy::hybrid;  ///< of the other epochs
+  bool range_is_free_ = true;                                    ///< looks may change it
+  plan::CellRange free_range_;                                   ///< what they have found
+  bool has_looked_ = false;                                      ///< since it was decided
+  uint64_t budget_bytes_;        ///< for replicas; 0 once there was no memory
   const plan::Slab equal_slab_;  ///< of this worker, if all are equal
   std::vector<plan::Slab> slabs_;
   bool no_room_for_boxes_ = false;

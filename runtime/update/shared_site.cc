@@ -10,60 +10,81 @@
 
 namespace stripline::update {
 
-SharedSite::SharedSite(Context& context, CallSite call) : state_(context.state()), call_(call) {}
+SharedSite::SharedSite(Context& context, CallSite call, const model::SharedUpdateModel* known)
+    : state_(context.state()), call_(call), known_(known) {}
 
-SharedSite::~SharedSite() { state_.mechanisms.of<rma::EndedSites>(state_).add(site_.race()); }
+SharedSite::~SharedSite() {
+  learn();
+  state_.mechanisms.of<rma::EndedSites>(state_).add(site_.race());
+}
 
-void SharedSite::decide(const plan::SharedRequest& request, const plan::SharedCosts& costs) {
+void SharedSite::decide(const plan::SharedRequest& request, double calls, bool within) {
   drop();
   request_ = request;
-  costs_ = costs;
-  decide(site_, -1);
+  calls_ = calls;
+  const plan::SharedPlan plan = plan::plan_shared(request, known_);
+  if (plan.reason == plan::Reason::tuned) {
+    // The times of other cells on replicas are others.
+    const bool same = plan.strategy != plan::SharedStrategy::hybrid && site_.made(1) != nullptr &&
+                      site_.made(1)->strategy == plan.strategy;
+    site_.decide(decide::Arm{1}, plan, 2, decide::Race::Of::site, same);
+    site_.expect(plan);
+  } else {
+    site_.decide(decide::kBaseline, plan);
+  }
+  if (!within) return;
+  epochs_.begin(state_.mechanisms.instruments(), *site_.made(site_.decided()), 1);
+  epochs_.restart_clock();
+  runs_ = true;
 }
 
 void SharedSite::drop() {
-  execution_.abandon();
-  has_begun_ = false;
+  learn();
+  runs_ = false;
   request_.reset();
 }
 
-bool SharedSite::compares() const {
-  return request_ && site_.race().has_rivals() && state_.mechanisms.run_guard() != nullptr;
+// What comes after an epoch without updates is decided again.
+void SharedSite::end(uint64_t calls) {
+  if (!runs_ || calls == 0) return;
+  made_[ended_++] = calls;
+  epochs_.ended();
 }
 
-std::optional<plan::SharedStrategy> SharedSite::begin() {
-  if (!request_) return std::nullopt;
-  execution_.begin(state_.mechanisms.instruments(), *this, site_,
-                   {.call = {.what = site_.number()}, .guarded = compares(), .for_all = true});
-  has_begun_ = true;
-  return execution_.plan().strategy;
-}
-
-void SharedSite::end() {
-  if (std::exchange(has_begun_, false)) execution_.finish(*this, 0);
-}
-
-plan::SharedPlan SharedSite::make(decide::Arm, double /*compute_s*/) const {
-  return plan::guarded_shared(request_->spread, costs_, plan::SharedStrategy::hybrid);
-}
-
-void SharedSite::decide(decide::Site<plan::SharedPlan>& site, double /*compute_s*/) {
-  const plan::SharedPlan plan = plan::plan_shared(request_->spread, costs_);
-  if (plan.reason != plan::Reason::tuned || plan.strategy == plan::SharedStrategy::hybrid) {
-    return site.decide(decide::kBaseline, plan);
+uint64_t SharedSite::announce() {
+  learn();
+  uint64_t baselines = 0;
+  runs_ = request_.has_value();
+  if (!runs_) return baselines;
+  epochs_.begin(state_.mechanisms.instruments(), site_);
+  const plan::SharedPlan* const decided = site_.made(site_.decided());
+  while (epochs_.is_open()) {
+    epochs_.add(*this, [&](const plan::SharedPlan& plan) {
+      if (&plan != decided) baselines |= uint64_t{1} << epochs_.count();
+      return true;
+    });
   }
-  const bool same = site.made(1) != nullptr && site.made(1)->strategy == plan.strategy;
-  site.decide(decide::Arm{1}, plan, 2, decide::Race::Of::site, same);
-  site.expect(plan);
+  return baselines;
 }
 
-void SharedSite::note(decide::Trace& trace, double seconds) const {
+// From the epochs that are over.
+void SharedSite::learn() {
+  const uint32_t ended = std::exchange(ended_, 0);
+  if (ended == 0) return;
+  epochs_.finish(
+      ended, [this](uint32_t epoch) { return 1 / share(epoch); },
+      [this](decide::Trace& trace, uint32_t epoch) { note(trace, epoch); });
+}
+
+void SharedSite::note(decide::Trace& trace, uint32_t epoch) const {
   const plan::SpreadRequest& spread = request_->spread;
+  const plan::SharedPlan& plan = epochs_.plan(epoch);
   trace.note(call_, stripline::hash_of(spread.cells, spread.cell_bytes, spread.workers),
-             decide::choice_of<plan::SharedMechanism>(*request_, execution_.plan()), seconds,
-             "shared updates of " + count_text(spread.cells, "cell"), [&] {
+             decide::choice_of<plan::SharedMechanism>(
+                 *request_, plan, {.predicted_s = share(epoch) * plan.predicted_s}),
+             epochs_.seconds(epoch), "shared updates of " + count_text(spread.cells, "cell"), [&] {
                return detail::explain_command<plan::SharedMechanism>(state_, *request_,
-                                                                     execution_.plan().reason);
+                                                                     plan.reason);
              });
 }
 

@@ -502,6 +502,31 @@ TEST(SharedModel, DecidesOnPointsAndIsShownAndExplained) {
   EXPECT_EQ(line.find(" --plain"), std::string::npos) << "the model says it: " << line;
 }
 
+TEST(SharedModel, DecidesOnUpdatesInNoOrderAndIsShownAndExplained) {
+  ::testing::internal::CaptureStderr();
+  with_model(model_of_teams(), "sites", [&](worker_team& team) {
+    constexpr uint64_t kCells = 1000;
+    constexpr uint64_t kUpdates = 2000;  // of a worker, in an epoch
+    const TeamCells<uint64_t> cells(team, kCells, 0);
+    auto updates = SharedUpdates<uint64_t, op_add>::create(team, cells.all());
+    ASSERT_TRUE(updates.ok()) << updates.error().message();
+    for (uint64_t epoch = 1; epoch <= 100; ++epoch) {
+      for (uint64_t i = 0; i < kUpdates; ++i) updates->update(i % kCells, 1);
+      updates->finish();
+      const uint64_t each = epoch * team.count() * kUpdates / kCells;
+      EXPECT_EQ(std::ranges::count(cells.all(), each), static_cast<std::ptrdiff_t>(kCells));
+      team.barrier();
+    }
+  });
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("shared updates of 1000 cells"), std::string::npos) << said;
+  const size_t command = said.find("stripline explain shared ");
+  ASSERT_NE(command, std::string::npos) << said;
+  const std::string line = said.substr(command, said.find('\n', command) - command);
+  EXPECT_NE(line.find(" --unordered"), std::string::npos) << line;
+  EXPECT_EQ(line.find(" --plain"), std::string::npos) << "the model says it: " << line;
+}
+
 TEST(SharedModel, TakesTheStrategyThatARuleForces) {
   const std::vector<std::pair<std::string, SharedStrategy>> rules = {
       {"shared:*:replicate", SharedStrategy::replicate},

@@ -212,8 +212,31 @@ TEST(UpdateChoice, FindsThatAllUpdatesHaveOneValue) {
                 .periods = 12,
                 .one_value = one_value},
                &said);
-    EXPECT_EQ(said.find("--one-value") != std::string::npos, one_value) << said;
+    const size_t command = said.find("stripline explain update ");
+    ASSERT_NE(command, std::string::npos) << said;
+    const std::string line = said.substr(command, said.find('\n', command) - command);
+    EXPECT_EQ(line.find("--one-value") != std::string::npos, one_value) << said;
   }
+}
+
+// In an array that stands for the owner's cells, or in buffers.
+TEST(UpdateChoice, SumsUpUnlessThatTakesLonger) {
+  const bootstrap::WithoutDebugMode summing;  // it sends each update, to see its place
+  const auto shown = [](const model::TunedModel& model) {
+    std::string said;
+    periods_of({.model = model, .guard = false, .trace = "sites", .periods = 12, .one_value = true},
+               &said);
+    return said;
+  };
+  const std::string usual = shown(model::example_model());
+  EXPECT_NE(usual.find(" summed up, "), std::string::npos) << usual;
+  model::TunedModel slow = model::example_model();
+  for (model::UpdatePoint& point : slow.update->items) {
+    point.apply_s = model::example_parameter(1e-6, 0);
+  }
+  const std::string merged = shown(slow);
+  EXPECT_NE(merged.find(" merged, "), std::string::npos) << merged;
+  EXPECT_EQ(merged.find(" summed up, "), std::string::npos) << merged;
 }
 
 TEST(UpdateChoice, IsShownWithACommandThatExplainsIt) {
@@ -221,7 +244,8 @@ TEST(UpdateChoice, IsShownWithACommandThatExplainsIt) {
   std::string said;
   periods_of({.model = against_buffers(), .guard = false, .trace = "sites", .periods = 12}, &said);
   for (const char* part :
-       {"updates of 8 B", "stripline explain update ", "--updates 600 ", "--ranks 3 --local 33"}) {
+       {"updates of 8 B", "stripline explain update ", "--updates 600 ", "--ranks 3 --local 33",
+        "parcels of updates of 8 B", "stripline explain encoding "}) {
     EXPECT_NE(said.find(part), std::string::npos) << part << " is missing in\n" << said;
   }
 }

@@ -13,7 +13,7 @@
 namespace stripline::server {
 namespace {
 
-constexpr double kMostDrain_s = 30.0 * 86400;
+constexpr double kMaxDrain_s = 30.0 * 86400;
 
 Answer<v1::Node> node_message(const Answer<NodeView>& node) {
   return node ? Answer<v1::Node>(to_wire(*node)) : Answer<v1::Node>(node.problem());
@@ -130,7 +130,7 @@ Answer<v1::Node> drain_node(Coordinator& coordinator, const v1::DrainNodeRequest
                             const std::string& actor) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto name, node_segment(request.name()));
   const double limit_s = request.time_limit_s();
-  if (!(limit_s >= 0 && limit_s <= kMostDrain_s)) {
+  if (!(limit_s >= 0 && limit_s <= kMaxDrain_s)) {
     return invalid_field("time_limit_s", "0 seconds to 30 days are possible");
   }
   const double now_s = unix_seconds();

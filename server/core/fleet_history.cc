@@ -12,6 +12,7 @@
 #include <google/protobuf/util/time_util.h>
 
 #include "server/clock.h"
+#include "server/core/wire.h"
 #include "server/store/names.h"
 
 namespace stripline::server {
@@ -56,20 +57,6 @@ Answer<HistoryRange> asked_range(const v1::GetHistoryRequest& request) {
   return HistoryRange{from, to};
 }
 
-v1::PastRun::Outcome outcome_of(AttemptOutcome outcome) {
-  switch (outcome) {
-    case AttemptOutcome::finished:
-      break;
-    case AttemptOutcome::lost:
-      return v1::PastRun::LOST;
-    case AttemptOutcome::failed:
-      return v1::PastRun::FAILED;
-    case AttemptOutcome::cancelled:
-      return v1::PastRun::CANCELLED;
-  }
-  return v1::PastRun::FINISHED;
-}
-
 v1::PastRun past_run(const AttemptRecord& attempt, const HistoryRange& range) {
   v1::PastRun run;
   run.set_name(run_name(attempt.run));
@@ -78,7 +65,7 @@ v1::PastRun past_run(const AttemptRecord& attempt, const HistoryRange& range) {
   run.set_outcome(v1::PastRun::IN_PROGRESS);
   if (!attempt.ended_unix_s || *attempt.ended_unix_s > range.to_unix_s) return run;
   run.set_end_time(rfc3339(*attempt.ended_unix_s));
-  run.set_outcome(outcome_of(attempt.outcome));
+  run.set_outcome(wire_named(v1::PastRun::Outcome_Parse, to_string(attempt.outcome)));
   run.set_message(attempt.reason);
   return run;
 }

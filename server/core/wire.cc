@@ -15,28 +15,6 @@ void copy_to(const Range& range, Repeated* repeated) {
   for (const auto& value : range) *repeated->Add() = value;
 }
 
-v1::Campaign::State to_wire(CampaignState state) {
-  switch (state) {
-    case CampaignState::queued:
-      return v1::Campaign::QUEUED;
-    case CampaignState::running:
-      return v1::Campaign::RUNNING;
-    case CampaignState::paused:
-      return v1::Campaign::PAUSED;
-    case CampaignState::draining:
-      return v1::Campaign::DRAINING;
-    case CampaignState::fitting:
-      return v1::Campaign::FITTING;
-    case CampaignState::succeeded:
-      return v1::Campaign::SUCCEEDED;
-    case CampaignState::failed:
-      return v1::Campaign::FAILED;
-    case CampaignState::cancelled:
-      return v1::Campaign::CANCELLED;
-  }
-  return v1::Campaign::STATE_UNSPECIFIED;
-}
-
 // Values of parameters as text.
 google::protobuf::Map<std::string, std::string> params_of(const Json& json) {
   google::protobuf::Map<std::string, std::string> params;
@@ -120,7 +98,7 @@ v1::Campaign to_wire(const CampaignView& view) {
   v1::Campaign message;
   message.set_name(view.name);
   *message.mutable_spec() = to_message(view.spec);
-  message.set_state(to_wire(view.state));
+  message.set_state(wire_named(v1::Campaign::State_Parse, to_string(view.state)));
   message.set_message(view.message);
   message.set_create_time(rfc3339(view.created_unix_s));
   message.set_update_time(rfc3339(view.updated_unix_s));
@@ -291,9 +269,7 @@ v1::ModelVersion to_wire(const ModelVersionRecord& record) {
   if (record.validation) *message.mutable_validation() = to_wire(*record.validation);
   for (const Finding& finding : record.findings) {
     v1::Finding& added = *message.add_findings();
-    v1::Finding::Kind kind = v1::Finding::KIND_UNSPECIFIED;
-    (void)v1::Finding::Kind_Parse(finding.kind, &kind);
-    added.set_kind(kind);
+    added.set_kind(wire_named(v1::Finding::Kind_Parse, finding.kind));
     added.set_subject(finding.subject);
     added.set_value(finding.value);
     added.set_message(finding.message);

@@ -1,6 +1,9 @@
 // Between the server's values and stripline.v1's messages. Include from .cc files of the services.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "optimizer/campaign/compare_campaigns.h"
 #include "server/core/campaigns/campaign_view.h"
 #include "server/core/coordinator.h"
@@ -12,6 +15,15 @@
 #include "stripline/v1/models.pb.h"
 
 namespace stripline::server {
+
+/// The value that a generated parser ("v1::Campaign::State_Parse") knows by this name, by which it
+/// is stored, too; else the unspecified one.
+template <typename Name, typename WireEnum>
+WireEnum wire_named(bool (*parse)(Name, WireEnum*), std::string_view name) {
+  auto value = static_cast<WireEnum>(0);
+  (void)parse(std::string(name), &value);
+  return value;
+}
 
 v1::Campaign to_wire(const CampaignView& view);
 v1::CampaignEstimate to_wire(const CampaignEstimate& estimate);

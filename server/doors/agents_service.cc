@@ -16,6 +16,7 @@
 #include "proto/agent_protocol/wire.h"
 #include "server/clock.h"
 #include "server/doors/grpc_access.h"
+#include "server/doors/long_streams.h"
 #include "server/doors/reactor_step.h"
 #include "server/doors/rpc_status.h"
 #include "server/doors/services.h"
@@ -298,18 +299,6 @@ class SessionReactor final : public SessionStream {
   bool left_ = false;
 };
 
-class RejectedSession final : public SessionStream {
- public:
-  explicit RejectedSession(const Problem& problem) {
-    const ReactorStep step(this);
-    Finish(rpc_status(problem));
-  }
-  void OnDone() override {
-    { const ReactorStep last(this); }
-    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
-  }
-};
-
 class AgentsService final : public v1::Agents::CallbackService {
  public:
   AgentsService(const GrpcDoor& door, Meters& meters) : door_(door), meters_(meters) {}
@@ -317,7 +306,7 @@ class AgentsService final : public v1::Agents::CallbackService {
   // NOLINTBEGIN(cppcoreguidelines-owning-memory): reactors own themselves
   SessionStream* Session(grpc::CallbackServerContext* context) override {
     const auto caller = admitted<v1::AgentMessage>(*context, door_);
-    if (!caller) return new RejectedSession(caller.problem());
+    if (!caller) return new RejectReactor<SessionStream>(caller.problem());
     return new SessionReactor(door_.core.coordinator, door_.core.access, door_.refusals, reports_,
                               *caller, address_of(*context));
   }

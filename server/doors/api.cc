@@ -1,7 +1,6 @@
 #include "server/doors/api.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <exception>
 #include <optional>
@@ -14,7 +13,6 @@
 #include "dashboards/bundle.h"
 #include "optimizer/experiment/json.h"
 #include "server/clock.h"
-#include "server/core/fleet_history.h"
 #include "server/core/reads.h"
 #include "server/doors/api_call.h"
 #include "server/doors/comparison_pieces.h"
@@ -71,28 +69,6 @@ int status_of(const Problem& problem) {
     default:
       return http::kInternalError;
   }
-}
-
-// An option that is a share; 0 where it is not there, which stands for what is usual. Problems:
-// INVALID_FIELD.
-Answer<double> share_from(const http::Request& request, const std::string& name) {
-  const auto found = request.query.find(name);
-  if (found == request.query.end() || found->second.empty()) return 0.0;
-  const std::string& text = found->second;
-  double share = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
-  if (error == std::errc() && end == text.data() + text.size()) return share;
-  return invalid_field(name, "'" + text + "' is not a number");
-}
-
-std::vector<std::string> segments(std::string_view path) {
-  std::vector<std::string> parts;
-  while (!path.empty()) {
-    const size_t end = std::min(path.find('/'), path.size());
-    parts.emplace_back(path.substr(0, end));
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  return parts;
 }
 
 Problem no_such_path(const std::string& path) {
@@ -183,25 +159,13 @@ bool shows_tag(const std::string& if_none_match, const std::string& etag) {
   return false;
 }
 
-Answer<int64_t> number_from(const http::Request& request, const std::string& name) {
-  const auto found = request.query.find(name);
-  if (found == request.query.end() || found->second.empty()) return int64_t{0};
-  const std::string& text = found->second;
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && number >= 0) return number;
-  return invalid_field(name, "'" + text + "' is not a whole number");
-}
-
-Api::Api(const Core& core, WatchHub& hub, Meters& meters, CallLimits& limits, ReadingPool& reading,
-         RunResults& results)
+Api::Api(const Core& core, WatchHub& hub, Meters& meters, CallLimits& limits, ReadingPool& reading)
     : core_(core),
       hub_(hub),
       refusals_(meters),
       roles_(method_roles()),
       limits_(limits),
       reading_(reading),
-      results_(results),
       streams_(kStreamsOfPayer),
       comparisons_of_payer_(kComparisonsOfPayer),
       comparisons_(kComparisons),
@@ -261,8 +225,10 @@ void Api::call(http::Request request, const http::WebServer::Reply& reply) {
     response.status = http::kWrongType;
     return reply(std::move(response));
   }
+  const auto parts = segments(path);
   auto work = [this, owned, entry = &*entry,
-               asked = Call{*owned, segments(path), std::move(*caller), payer}] {
+               asked = Call{
+                   *owned, entry->route, {parts.begin(), parts.end()}, std::move(*caller), payer}] {
     const MeteredCall metered(limits_, asked.payer, entry->cost_s);
     auto answer = (this->*entry->answer)(asked);
     http::Response response = answer ? std::move(answer).value() : refused(answer.problem());
@@ -302,27 +268,15 @@ Answer<http::Response> Api::description(const Call& /*call*/) {
   return answered(Result<Json>(openapi(routes, roles_)));
 }
 
-Answer<http::Response> Api::history(const Call& call) {
-  const auto& query = call.request.query;
-  v1::GetHistoryRequest asked;
-  if (const auto from = query.find("from"); from != query.end()) asked.set_from(from->second);
-  if (const auto to = query.find("to"); to != query.end()) asked.set_to(to->second);
-  return answered(get_history(core_.coordinator, core_.store, asked));
-}
-
 template <typename Sent>
 Answer<http::Response> Api::campaign_comparison(const Call& call) {
-  v1::CompareCampaignsRequest compare;
+  STRIPLINE_ASSIGN_OR_RETURN(auto compare, call.as<v1::CompareCampaignsRequest>());
   compare.set_baseline(call.campaign());
   const auto with = call.request.query.find("with");
   if (with == call.request.query.end()) {
     return invalid_field("with", "it is needed: the campaign to compare, campaigns/cN");
   }
   compare.set_candidate(with->second);
-  STRIPLINE_ASSIGN_OR_RETURN(const auto margin, share_from(call.request, "margin"));
-  compare.set_margin(margin);
-  STRIPLINE_ASSIGN_OR_RETURN(const auto by_chance, share_from(call.request, "false_discoveries"));
-  compare.set_false_discoveries(by_chance);
   // It is in memory until it has been sent.
   auto place = comparisons_of_payer_.take(call.payer);
   auto one_of_all = place ? comparisons_.take("") : nullptr;
@@ -333,7 +287,8 @@ Answer<http::Response> Api::campaign_comparison(const Call& call) {
                    "has arrived",
                    {}};
   }
-  STRIPLINE_ASSIGN_OR_RETURN(auto compared, compared_campaigns(core_.store, results_, compare));
+  STRIPLINE_ASSIGN_OR_RETURN(auto compared,
+                             compared_campaigns(core_.store, core_.results, compare));
   http::Response response;
   response.pieces = std::make_unique<Sent>(limits_, call.payer, std::move(compared));
   response.keeps = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
@@ -440,9 +395,9 @@ Answer<http::Response> Api::opened(const Call& call, const std::vector<Followed>
 }
 
 Answer<http::Response> Api::events(const Call& call) {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(call.campaign()));
-  STRIPLINE_ASSIGN_OR_RETURN(const auto cursor, number_from(call.request, "cursor"));
-  return opened(call, {{number, static_cast<uint64_t>(cursor)}}, false);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto asked, call.as<v1::WatchCampaignRequest>());
+  STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_number(asked.name()));
+  return opened(call, {{number, asked.cursor()}}, false);
 }
 
 Answer<http::Response> Api::all_events(const Call& call) {
@@ -453,7 +408,7 @@ Answer<http::Response> Api::all_events(const Call& call) {
     return invalid_field("after",
                          "it is needed: campaigns, each with the cursor of the last "
                          "event that is known, as in c1:17,c2:0; at most " +
-                             std::to_string(kMostFollowed));
+                             std::to_string(kMaxFollowed));
   }
   return opened(call, *followed, true);
 }

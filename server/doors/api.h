@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "server/core/campaigns/run_results.h"
 #include "server/core/coordinator.h"
 #include "server/core/watch_hub.h"
 #include "server/doors/answer_cache.h"
@@ -69,8 +68,7 @@ class Api {
   };
   static const std::vector<Entry>& entries();
 
-  Api(const Core& core, WatchHub& hub, Meters& meters, CallLimits& limits, ReadingPool& reading,
-      RunResults& results);
+  Api(const Core& core, WatchHub& hub, Meters& meters, CallLimits& limits, ReadingPool& reading);
 
   /// Answers /login by these; before anybody calls.
   void sign_in_by(std::unique_ptr<SignInPages> pages) { sign_in_ = std::move(pages); }
@@ -82,13 +80,17 @@ class Api {
   class PointPieces;
 
   // Lines for a function of the core (carry_out.h), which terminate if the method answers another
-  // message: what gRPC alone has; what HTTP has as well, where `about` is a sentence. Lists have
-  // pages, and what has a name is known by its path.
+  // message: what gRPC alone has; what HTTP alone has, or by one more path, where `about` is a
+  // sentence; what both have.
   template <auto kCall>
   static Entry by_grpc(const GrpcCharge& charge = {});
   template <auto kCall>
+  static Entry by_http(Route::Verb verb, const char* path, const char* operation, const char* about,
+                       double cost_s, bool is_long = false);
+  template <auto kCall>
   static Entry by_both(Route::Verb verb, const char* path, const char* operation, const char* about,
-                       const GrpcCharge& charge = {}, double cost_s = kCallCost_s);
+                       const GrpcCharge& charge = {}, double cost_s = kCallCost_s,
+                       bool is_long = false);
 
   static http::Response page(const http::Request& request);
   void call(http::Request request, const http::WebServer::Reply& reply);
@@ -97,21 +99,15 @@ class Api {
   template <typename Make>
   Answer<http::Response> unchanging(const Call& call, const std::string& tag, const Make& make);
 
-  // By a function of the core, which is asked by what a POST says; by the same with the name that
-  // the path is, without a verb behind it; for a page of what is below the path.
+  // By a function of the core.
   template <auto kCall>
   Answer<http::Response> asked(const Call& call);
-  template <auto kCall>
-  Answer<http::Response> named(const Call& call);
-  template <auto kCall>
-  Answer<http::Response> listed(const Call& call);
 
   // The number of the campaign that the path names. Problems: that there is none of this name.
   Answer<int64_t> campaign_of(const Call& call);
 
   // One for each other entry.
   Answer<http::Response> description(const Call& call);
-  Answer<http::Response> history(const Call& call);
   Answer<http::Response> points(const Call& call);
   Answer<http::Response> point_summary(const Call& call);
   Answer<http::Response> point_columns(const Call& call);
@@ -131,7 +127,6 @@ class Api {
   Answer<http::Response> sentinels(const Call& call);
   Answer<http::Response> gate(const Call& call);
   Answer<http::Response> labels(const Call& call);
-  Answer<http::Response> fit(const Call& call);
 
   const Core core_;
   WatchHub& hub_;
@@ -139,7 +134,6 @@ class Api {
   const std::map<std::string, Role> roles_;
   CallLimits& limits_;
   ReadingPool& reading_;
-  RunResults& results_;
   Places streams_;
   Places comparisons_of_payer_;
   Places comparisons_;

@@ -2,25 +2,22 @@
 // .cc files of the API.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <google/protobuf/util/json_util.h>
 
 #include "base/json.h"
 #include "server/core/reads.h"
 #include "server/doors/api.h"
 #include "server/doors/carry_out.h"
+#include "server/doors/request_message.h"
 
 namespace stripline::server {
 
 // A path below /api/v1 with what it was asked by.
 struct Api::Call {
   const http::Request& request;
+  const Route& route;
   std::vector<std::string> path;
   Caller caller;
   std::string payer;  // call_limits.h
@@ -34,6 +31,15 @@ struct Api::Call {
   std::string campaign() const { return name(2); }
   std::string model() const { return name(2); }
   std::string version() const { return name(4); }
+
+  // What it says as the message of its method. Problems: INVALID_FIELD.
+  template <typename Message>
+  Answer<Message> as() const {
+    Message message;
+    auto problem = read_request(request, route, name(path.size()), message);
+    if (problem) return std::move(*problem);
+    return message;
+  }
 };
 
 Answer<http::Response> answered(const Result<Json>& json);
@@ -73,53 +79,10 @@ Answer<http::Response> Api::unchanging(const Call& call, const std::string& tag,
   return response;
 }
 
-/// An option that is a whole number; 0 where it is not there. Problems: INVALID_FIELD.
-Answer<int64_t> number_from(const http::Request& request, const std::string& name);
-
-/// What lists have in common. Problems: INVALID_FIELD.
-template <typename Request>
-std::optional<Problem> set_page(const http::Request& from, Request& request) {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto size, number_from(from, "page_size"));
-  request.set_page_size(static_cast<int32_t>(std::min<int64_t>(size, INT32_MAX)));
-  if (const auto token = from.query.find("page_token"); token != from.query.end()) {
-    request.set_page_token(token->second);
-  }
-  return std::nullopt;
-}
-
-/// What a POST says, in the JSON form of the method's request; a GET says nothing. Problems:
-/// INVALID_FIELD.
-template <typename Request>
-Answer<Request> request_from(const http::Request& from) {
-  Request request;
-  if (from.post && !from.body.empty()) {
-    const auto read = google::protobuf::util::JsonStringToMessage(from.body, &request);
-    if (!read.ok()) return invalid_field("body", std::string(read.message()));
-  }
-  return request;
-}
-
 template <auto kCall>
 Answer<http::Response> Api::asked(const Call& call) {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto request, request_from<RequestOf<kCall>>(call.request));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto request, call.as<RequestOf<kCall>>());
   return answered(carry_out(kCall, core_, request, call.caller));
-}
-
-template <auto kCall>
-Answer<http::Response> Api::named(const Call& call) {
-  STRIPLINE_ASSIGN_OR_RETURN(auto request, request_from<RequestOf<kCall>>(call.request));
-  request.set_name(call.name(call.path.size() - (call.request.post ? 1 : 0)));
-  return answered(carry_out(kCall, core_, request, call.caller));
-}
-
-template <auto kCall>
-Answer<http::Response> Api::listed(const Call& call) {
-  RequestOf<kCall> list;
-  if constexpr (requires { list.set_parent(std::string()); }) {
-    list.set_parent(call.name(call.path.size() - 1));
-  }
-  if (const auto problem = set_page(call.request, list)) return *problem;
-  return answered(carry_out(kCall, core_, list, call.caller));
 }
 
 }  // namespace stripline::server

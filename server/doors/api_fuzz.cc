@@ -94,7 +94,7 @@ class OpenServer {
         return stripline::Error(stripline::ErrorCode::cancelled, "none");
       },
       CoordinatorOptions{}};
-  Api api_{Core{coordinator_, *store_, access_}, hub_, meters_, limits_, reading_, results_};
+  Api api_{Core{coordinator_, *store_, access_, results_}, hub_, meters_, limits_, reading_};
 };
 
 void check_pieces(http::Pieces& pieces) {

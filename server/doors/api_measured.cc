@@ -1,11 +1,11 @@
 // What /api/v1 answers about what campaigns have measured, and how they come into being.
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/number_text.h"
 #include "server/clock.h"
 #include "server/core/actions.h"
 #include "server/core/campaigns/point_samples.h"
@@ -78,13 +78,11 @@ Answer<http::Response> Api::point_columns(const Call& call) {
 
 Answer<http::Response> Api::samples_of_point(const Call& call) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto number, campaign_of(call));
-  const std::string& text = call.path.back();
-  uint32_t place = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), place);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  const auto place = number_from_text<uint32_t>(call.path.back());
+  if (!place) {
     return invalid_field("point", "it must be the place of a point in the campaign's plan");
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const auto samples, point_samples(core_.store, number, place));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto samples, point_samples(core_.store, number, *place));
   return answered(Result<Json>(samples));
 }
 
@@ -112,7 +110,7 @@ Answer<http::Response> Api::runs(const Call& call) {
 
 // A part is acknowledged by what is there of the file, {"size"}; the last one by the campaign.
 Answer<http::Response> Api::import(const Call& call) {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto part, request_from<v1::ResultsChunk>(call.request));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto part, call.as<v1::ResultsChunk>());
   if (part.upload().empty() || part.upload().size() > kMaxUploadName) {
     return invalid_field("upload", "a name of 1 to " + std::to_string(kMaxUploadName) +
                                        " bytes is needed, which all parts share");

@@ -11,7 +11,6 @@
 #include "server/core/models/model_actions.h"
 #include "server/core/models/model_gate.h"
 #include "server/core/models/sentinel_history.h"
-#include "server/core/operations/operations.h"
 #include "server/doors/api_call.h"
 #include "server/store/names.h"
 
@@ -109,12 +108,6 @@ Answer<http::Response> Api::labels(const Call& call) {
                     {"nodes", std::move(nodes)}});
   }
   return answered(Result<Json>(Json{{"moves", std::move(list)}}));
-}
-
-Answer<http::Response> Api::fit(const Call& call) {
-  STRIPLINE_ASSIGN_OR_RETURN(auto request, request_from<v1::FitModelRequest>(call.request));
-  request.set_model(call.model());
-  return answered(fit_model(core_.coordinator, request, call.caller.name));
 }
 
 }  // namespace stripline::server

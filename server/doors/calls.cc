@@ -28,14 +28,8 @@ namespace {
 constexpr const char* kJson = "application/json";
 constexpr const char* kEvents = "text/event-stream";
 constexpr const char* kVersion = "/stripline.v1.Models/ListModelVersions";
-constexpr const char* kFeedback = "/stripline.v1.Models/ListFeedback";
 constexpr bool kLong = true;
 constexpr double kReportCost_s = 0.5;
-
-const std::vector<const char*>& page_options() {
-  static const std::vector<const char*> kOptions = {"page_size", "page_token"};
-  return kOptions;
-}
 
 }  // namespace
 
@@ -51,22 +45,27 @@ Api::Entry Api::by_grpc(const GrpcCharge& charge) {
 }
 
 template <auto kCall>
-Api::Entry Api::by_both(Route::Verb verb, const char* path, const char* operation,
-                        const char* about, const GrpcCharge& charge, double cost_s) {
-  Entry entry = by_grpc<kCall>(charge);
+Api::Entry Api::by_http(Route::Verb verb, const char* path, const char* operation,
+                        const char* about, double cost_s, bool is_long) {
+  Entry entry = by_grpc<kCall>();
+  entry.handler = nullptr;
   entry.route.verb = verb;
   entry.route.path = path;
   entry.route.operation = operation;
   entry.route.about = about;
+  if (verb == Route::Verb::get) entry.route.query = options_of(*RequestOf<kCall>::descriptor());
+  entry.answer = &Api::asked<kCall>;
   entry.cost_s = cost_s;
-  if constexpr (requires(RequestOf<kCall> list) { list.set_page_token(std::string()); }) {
-    entry.route.query = page_options();
-    entry.answer = &Api::listed<kCall>;
-  } else if constexpr (requires(RequestOf<kCall> one) { one.set_name(std::string()); }) {
-    entry.answer = &Api::named<kCall>;
-  } else {
-    entry.answer = &Api::asked<kCall>;
-  }
+  entry.is_long = is_long;
+  return entry;
+}
+
+template <auto kCall>
+Api::Entry Api::by_both(Route::Verb verb, const char* path, const char* operation,
+                        const char* about, const GrpcCharge& charge, double cost_s, bool is_long) {
+  Entry entry = by_http<kCall>(verb, path, operation, about, cost_s, is_long);
+  entry.charge = charge;
+  entry.handler = &unary_handler<kCall>;
   return entry;
 }
 
@@ -89,16 +88,9 @@ const std::vector<Api::Entry>& Api::entries() {
       by_both<uncordon_node>(post, "nodes/{node}/uncordon", "uncordonNode", "It gets runs again."),
       by_both<remove_node>(post, "nodes/{node}/remove", "removeNode",
                            "It is forgotten, once its agent is not connected any more."),
-      {{get,
-        "history",
-        "getHistory",
-        "/stripline.v1.Fleet/GetHistory",
-        "What ran on which nodes, and what happened to these.",
-        "",
-        {"from", "to"}},
-       &Api::history,
-       kTableCost_s,
-       kLong},
+      by_both<get_history>(get, "history", "getHistory",
+                           "What ran on which nodes, and what happened to these.",
+                           {.least_s = kTableCost_s, .is_long = true}, kTableCost_s, kLong),
       by_both<list_campaigns>(get, "campaigns", "listCampaigns", "All campaigns, the newest first.",
                               {.least_s = kCallCost_s}),
       by_both<get_campaign>(get, "campaigns/{campaign}", "getCampaign", "One campaign.",
@@ -165,16 +157,14 @@ const std::vector<Api::Entry>& Api::entries() {
       by_both<get_model>(get, "models/{model}", "getModel", "One model.", {.least_s = kReadCost_s}),
       by_both<list_model_versions>(get, "models/{model}/versions", "listModelVersions",
                                    "Its versions, the newest first.", {.least_s = kCallCost_s}),
-      {{get, "models/{model}/versions/{version}", "getModelVersion", kVersion,
-        "One version: a ModelVersion.", kJson},
-       &Api::named<get_model_version>},
+      by_both<get_model_version>(get, "models/{model}/versions/{version}", "getModelVersion",
+                                 "One version.", {.least_s = kReadCost_s}),
       by_both<list_feedback>(get, "models/{model}/feedback", "listFeedback",
-                             "What runs saw of its versions, the newest first.",
+                             "What runs reported about its versions, the newest first.",
                              {.least_s = kTableCost_s, .is_long = true}, kTableCost_s),
-      {{get, "models/{model}/versions/{version}/feedback", "listVersionFeedback", kFeedback,
-        "What runs saw of this version, the newest first.", "", page_options()},
-       &Api::listed<list_feedback>,
-       kTableCost_s},
+      by_http<list_feedback>(
+          get, "models/{model}/versions/{version}/feedback", "listVersionFeedback",
+          "What runs reported about this version, the newest first.", kTableCost_s),
       {{get, "models/{model}/versions/{version}/file", "getModelFile", kVersion, "The model file.",
         kJson},
        &Api::file},
@@ -231,16 +221,15 @@ const std::vector<Api::Entry>& Api::entries() {
           kTableCost_s),
       by_both<rollback_label>(post, "models/{model}/labels/{label}/rollback", "rollbackModelLabel",
                               "The label names the version of before again."),
-      {{post, "models/{model}/fit", "fitModel", "/stripline.v1.Models/FitModel",
-        "A version is fitted to what campaigns have measured: an operation."},
-       &Api::fit},
+      by_both<fit_model>(post, "models/{model}/fit", "fitModel",
+                         "A version is fitted to what campaigns have measured: an operation."),
       by_both<list_operations>(get, "operations", "listOperations",
                                "What takes longer than a call, the newest first.",
                                {.least_s = kCallCost_s}),
       by_both<get_operation>(get, "operations/{operation}", "getOperation",
                              "How far one is, or what became of it.", {.least_s = kReadCost_s}),
       by_both<cancel_operation>(post, "operations/{operation}/cancel", "cancelOperation",
-                                "It comes to nothing."),
+                                "It ends without a result."),
       {{get, "campaigns/{campaign}/points/summary", "getPointSummary",
         "/stripline.v1.Campaigns/GetCampaign",
         "How many points of each experiment there are, and how many are measured.", kJson},
@@ -284,11 +273,9 @@ const std::vector<Api::Entry>& Api::entries() {
                             "It is not accepted from now on."),
       by_both<list_audit_events>(get, "audit", "listAuditEvents",
                                  "What was changed, and by whom, the newest first."),
-      by_grpc<get_history>({.least_s = kTableCost_s, .is_long = true}),
       by_grpc<list_points>({.least_s = kCallCost_s, .is_long = true}),
-      by_grpc<get_model_version>({.least_s = kReadCost_s}),
+      by_grpc<compare_campaigns>({.least_s = kCompareCost_s, .is_long = true}),
       by_grpc<import_model>(),
-      by_grpc<fit_model>(),
       // Each report is written to the disk and displaces an older one: one a second.
       by_grpc<send_feedback>({.least_s = kReportCost_s}),
       by_grpc<get_sign_in>(),

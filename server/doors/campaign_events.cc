@@ -1,11 +1,11 @@
 #include "server/doors/campaign_events.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "base/number_text.h"
 #include "server/clock.h"
 #include "server/core/reads.h"
 #include "server/store/names.h"
@@ -40,16 +40,13 @@ std::optional<std::vector<Followed>> parse_followed(const std::string& text) {
     rest.remove_prefix(std::min(comma + 1, rest.size()));
     const size_t colon = std::min(one.find(':'), one.size());
     const auto campaign = parse_campaign_name("campaigns/" + std::string(one.substr(0, colon)));
-    if (!campaign || !seen.insert(*campaign).second || followed.size() == kMostFollowed) {
+    if (!campaign || !seen.insert(*campaign).second || followed.size() == kMaxFollowed) {
       return std::nullopt;
     }
-    uint64_t cursor = 0;
-    if (colon < one.size()) {
-      const char* const end = one.data() + one.size();
-      const auto [stop, error] = std::from_chars(one.data() + colon + 1, end, cursor);
-      if (error != std::errc() || stop != end) return std::nullopt;
-    }
-    followed.push_back({*campaign, cursor});
+    const auto cursor =
+        colon < one.size() ? number_from_text<uint64_t>(one.substr(colon + 1)) : uint64_t{0};
+    if (!cursor) return std::nullopt;
+    followed.push_back({*campaign, *cursor});
   }
   return followed.empty() ? std::nullopt : std::optional(std::move(followed));
 }

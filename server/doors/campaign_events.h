@@ -24,9 +24,9 @@ struct Followed {
 };
 
 /// "c1:17,c2:0". nullopt where it is not such a list, names a campaign twice or more than
-/// kMostFollowed.
+/// kMaxFollowed.
 std::optional<std::vector<Followed>> parse_followed(const std::string& text);
-inline constexpr size_t kMostFollowed = 32;
+inline constexpr size_t kMaxFollowed = 32;
 
 /// Reads events a page at a time, so a slow reader costs no memory.
 class CampaignEvents final : public http::Pieces {

@@ -247,18 +247,6 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
   v1::SampleChunk chunk_;
 };
 
-class RejectResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
- public:
-  explicit RejectResultsReactor(const Problem& problem) {
-    const ReactorStep step(this);
-    Finish(rpc_status(problem));
-  }
-  void OnDone() override {
-    { const ReactorStep last(this); }
-    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
-  }
-};
-
 class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
  public:
   ResultsReactor(v1::Campaign* response, TakeResults take, std::atomic<size_t>& incoming,
@@ -276,11 +264,11 @@ class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
   void OnReadDone(bool ok) override {
     ReactorStep step(this);
     if (!ok) return end(step);
-    if (text_.size() + chunk_.data().size() > campaign::kMostResultsBytes) {
+    if (text_.size() + chunk_.data().size() > campaign::kMaxResultsBytes) {
       return Finish(rpc_status(Problem{ErrorCode::resource_exhausted,
                                        "TOO_LARGE",
                                        "results of at most " +
-                                           std::to_string(campaign::kMostResultsBytes >> 20) +
+                                           std::to_string(campaign::kMaxResultsBytes >> 20) +
                                            " MiB are taken",
                                        {}}));
     }
@@ -346,7 +334,7 @@ grpc::ServerWriteReactor<v1::CampaignEvent>* watch_campaign(Store& store, WatchH
 }
 
 grpc::ServerWriteReactor<v1::CampaignEvent>* reject_watch(const Problem& problem) {
-  return new RejectReactor<v1::CampaignEvent>(problem);
+  return new RejectReactor<grpc::ServerWriteReactor<v1::CampaignEvent>>(problem);
 }
 
 grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, LongStreams& streams,
@@ -356,7 +344,7 @@ grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, LongStre
 }
 
 grpc::ServerWriteReactor<v1::SampleChunk>* reject_export(const Problem& problem) {
-  return new RejectReactor<v1::SampleChunk>(problem);
+  return new RejectReactor<grpc::ServerWriteReactor<v1::SampleChunk>>(problem);
 }
 
 grpc::ServerReadReactor<v1::ResultsChunk>* read_results(v1::Campaign* response, TakeResults take,
@@ -366,7 +354,7 @@ grpc::ServerReadReactor<v1::ResultsChunk>* read_results(v1::Campaign* response, 
 }
 
 grpc::ServerReadReactor<v1::ResultsChunk>* reject_results(const Problem& problem) {
-  return new RejectResultsReactor(problem);
+  return new RejectReactor<grpc::ServerReadReactor<v1::ResultsChunk>>(problem);
 }
 // NOLINTEND(cppcoreguidelines-owning-memory)
 

@@ -1,5 +1,4 @@
-// Campaigns: what begins streams (campaign_streams.h), and a comparison, which is worked out in the
-// pool for long reads. The table of calls has the rest.
+// Campaigns: what begins streams (campaign_streams.h). The table of calls has the rest.
 #include <atomic>
 #include <cstddef>
 #include <string>
@@ -22,37 +21,21 @@
 namespace stripline::server {
 namespace {
 
-constexpr size_t kMostWatchers = 4096;
+constexpr size_t kMaxWatchers = 4096;
 constexpr size_t kWatchesOfPayer = 512;
 
 using Generated = v1::Campaigns;
-using CampaignsTable = TableService<
-    Generated::WithCallbackMethod_CompareCampaigns<Generated::WithCallbackMethod_WatchCampaign<
-        Generated::WithCallbackMethod_ExportSamples<Generated::WithCallbackMethod_ExportPlan<
-            Generated::WithCallbackMethod_ImportResults<Generated::Service>>>>>>;
+using CampaignsTable = TableService<Generated::WithCallbackMethod_WatchCampaign<
+    Generated::WithCallbackMethod_ExportSamples<Generated::WithCallbackMethod_ExportPlan<
+        Generated::WithCallbackMethod_ImportResults<Generated::Service>>>>>;
 
 class CampaignsService final : public CampaignsTable {
  public:
-  CampaignsService(const GrpcDoor& door, WatchHub& hub, LongStreams& streams, RunResults& results)
+  CampaignsService(const GrpcDoor& door, WatchHub& hub, LongStreams& streams)
       : CampaignsTable(Generated::service_full_name(), door),
         door_(door),
         hub_(hub),
-        streams_(streams),
-        results_(results) {}
-
-  Unary* CompareCampaigns(GrpcContext* context, const v1::CompareCampaignsRequest* request,
-                          v1::CompareCampaignsResponse* response) override {
-    const auto caller = admitted<v1::CompareCampaignsRequest>(*context, door_);
-    if (!caller) return finish(context, rpc_status(caller.problem()));
-    return carry_out_in_pool(context, door_, payer_of(*context, *caller), kCompareCost_s,
-                             [this, request, response]() -> grpc::Status {
-                               auto compared =
-                                   compare_campaigns(door_.core.store, results_, *request);
-                               if (!compared) return rpc_status(compared.problem());
-                               *response = std::move(*compared);
-                               return grpc::Status::OK;
-                             });
-  }
+        streams_(streams) {}
 
   grpc::ServerWriteReactor<v1::CampaignEvent>* WatchCampaign(
       GrpcContext* context, const v1::WatchCampaignRequest* request) override {
@@ -61,10 +44,10 @@ class CampaignsService final : public CampaignsTable {
     const std::string payer = payer_of(*context, *caller);
     if (const auto refusal = door_.limits.refusal(payer)) return reject_watch(*refusal);
     door_.limits.charge(payer, kCallCost_s);
-    if (hub_.listeners() >= kMostWatchers) {
+    if (hub_.listeners() >= kMaxWatchers) {
       return reject_watch({ErrorCode::resource_exhausted,
                            "TOO_MANY_WATCHERS",
-                           std::to_string(kMostWatchers) +
+                           std::to_string(kMaxWatchers) +
                                " watch campaigns already; ask for the campaign's state instead",
                            {}});
     }
@@ -100,9 +83,10 @@ class CampaignsService final : public CampaignsTable {
     using Plan = TextReactor<v1::PlanChunk>;
     // NOLINTBEGIN(cppcoreguidelines-owning-memory): reactors own themselves
     const auto caller = admitted<v1::ExportPlanRequest>(*context, door_);
-    if (!caller) return new RejectReactor<v1::PlanChunk>(caller.problem());
+    if (!caller)
+      return new RejectReactor<grpc::ServerWriteReactor<v1::PlanChunk>>(caller.problem());
     auto place = streams_.admit(payer_of(*context, *caller));
-    if (!place) return new RejectReactor<v1::PlanChunk>(place.problem());
+    if (!place) return new RejectReactor<grpc::ServerWriteReactor<v1::PlanChunk>>(place.problem());
     return new Plan(
         streams_, std::move(*place), [this, asked = *request]() -> Answer<Plan::Content> {
           STRIPLINE_ASSIGN_OR_RETURN(auto text, export_plan(door_.core.coordinator, asked));
@@ -143,7 +127,6 @@ class CampaignsService final : public CampaignsTable {
   const GrpcDoor door_;
   WatchHub& hub_;
   LongStreams& streams_;
-  RunResults& results_;
   Places watches_{kWatchesOfPayer};
   std::atomic<size_t> incoming_ = 0;  // bytes of results that are being read
 };
@@ -151,8 +134,8 @@ class CampaignsService final : public CampaignsTable {
 }  // namespace
 
 std::unique_ptr<grpc::Service> make_campaigns_service(const GrpcDoor& door, WatchHub& hub,
-                                                      LongStreams& streams, RunResults& results) {
-  return std::make_unique<CampaignsService>(door, hub, streams, results);
+                                                      LongStreams& streams) {
+  return std::make_unique<CampaignsService>(door, hub, streams);
 }
 
 }  // namespace stripline::server

@@ -24,6 +24,7 @@ struct Asked {
   explicit operator Coordinator&() const { return core.coordinator; }
   explicit operator Store&() const { return core.store; }
   explicit operator Access&() const { return core.access; }
+  explicit operator RunResults&() const { return core.results; }
   explicit operator const Request&() const { return request; }
   explicit operator const Caller&() const { return caller; }
   /// The actor of the audit trail.

@@ -5,6 +5,7 @@ namespace stripline::server {
 
 class Access;
 class Coordinator;
+class RunResults;
 class Store;
 
 /// It outlives the doors.
@@ -12,6 +13,7 @@ struct Core {
   Coordinator& coordinator;
   Store& store;
   Access& access;
+  RunResults& results;
 };
 
 }  // namespace stripline::server

@@ -19,7 +19,7 @@
 namespace stripline::server {
 namespace {
 
-constexpr size_t kMost = size_t{20} << 20;
+constexpr size_t kMax = size_t{20} << 20;
 
 // Sanitizers keep what was freed.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -68,7 +68,7 @@ class HttpAttacksTest : public ServerE2eTest {
         std::printf("%-10s %-40s %+7.1f MB\n", door.name.c_str(), attack.name,
                     (static_cast<double>(after) - static_cast<double>(before)) / 1e6);
         if (kMemoryIsOurs) {
-          EXPECT_LT(grown, kMost) << door.name << ": " << attack.name;
+          EXPECT_LT(grown, kMax) << door.name << ": " << attack.name;
         }
       }
     }

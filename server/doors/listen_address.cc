@@ -1,9 +1,10 @@
 #include "server/doors/listen_address.h"
 
 #include <arpa/inet.h>
-#include <charconv>
 #include <netinet/in.h>
 #include <sys/socket.h>
+
+#include "base/number_text.h"
 
 namespace stripline::server {
 
@@ -35,11 +36,9 @@ Result<ListenAddress> parse_listen_address(std::string_view text) {
   } else if (host.find(':') != std::string_view::npos) {
     return bad();
   }
-  ListenAddress address{std::string(host), 0};
-  const char* end = digits.data() + digits.size();
-  const auto [parsed, error] = std::from_chars(digits.data(), end, address.port);
-  if (host.empty() || digits.empty() || error != std::errc{} || parsed != end) return bad();
-  return address;
+  const auto port = number_from_text<uint16_t>(digits);
+  if (host.empty() || !port) return bad();
+  return ListenAddress{std::string(host), *port};
 }
 
 }  // namespace stripline::server

@@ -56,9 +56,9 @@ class LongStreams {
   Places of_all_{kOfAll};
 };
 
-/// Ends at once. Deleting itself is how a reactor ends.
-template <typename Message>
-class RejectReactor final : public grpc::ServerWriteReactor<Message> {
+/// A reactor of this class that ends at once. Deleting itself is how a reactor ends.
+template <typename Reactor>
+class RejectReactor final : public Reactor {
  public:
   explicit RejectReactor(const Problem& problem) {
     const ReactorStep step(this);

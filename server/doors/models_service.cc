@@ -57,9 +57,10 @@ class ModelsService final : public ModelsTable {
       GrpcContext* context, const v1::FetchModelVersionRequest* request) override {
     // NOLINTBEGIN(cppcoreguidelines-owning-memory): reactors own themselves
     const auto caller = admitted<v1::FetchModelVersionRequest>(*context, door_);
-    if (!caller) return new RejectReactor<v1::ModelChunk>(caller.problem());
+    if (!caller)
+      return new RejectReactor<grpc::ServerWriteReactor<v1::ModelChunk>>(caller.problem());
     auto place = streams_.admit(payer_of(*context, *caller));
-    if (!place) return new RejectReactor<v1::ModelChunk>(place.problem());
+    if (!place) return new RejectReactor<grpc::ServerWriteReactor<v1::ModelChunk>>(place.problem());
     return new Fetched(streams_, std::move(*place),
                        [this, asked = *request] { return fetched(door_.core.store, asked); });
     // NOLINTEND(cppcoreguidelines-owning-memory)

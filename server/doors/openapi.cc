@@ -1,7 +1,6 @@
 #include "server/doors/openapi.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -16,30 +15,7 @@ using google::protobuf::DescriptorPool;
 using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
 
-// What may follow '?' where it is no text that may be left out.
-struct QueryOption {
-  std::string_view name;
-  std::string_view type;
-  bool required = false;
-};
-constexpr std::array kQueryOptions = {
-    QueryOption{"page_size", "integer"},       QueryOption{"cursor", "integer"},
-    QueryOption{"margin", "number"},           QueryOption{"false_discoveries", "number"},
-    QueryOption{"after", "string", true},      QueryOption{"with", "string", true},
-    QueryOption{"experiment", "string", true},
-};
-
 constexpr std::string_view kRefused = "A problem: docs/http.md, Problems.";
-
-std::vector<std::string_view> segments(std::string_view path) {
-  std::vector<std::string_view> parts;
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find('/', begin), path.size());
-    parts.push_back(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
 
 bool is_name(std::string_view segment) { return segment.starts_with('{'); }
 
@@ -119,7 +95,12 @@ const google::protobuf::MethodDescriptor* method_of(const Route& route) {
   return DescriptorPool::generated_pool()->FindMethodByName(name);
 }
 
-Json parameters_of(const Route& route) {
+const char* type_of_option(const FieldDescriptor& member) {
+  if (member.cpp_type() == FieldDescriptor::CPPTYPE_STRING) return "string";
+  return member.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE ? "number" : "integer";
+}
+
+Json parameters_of(const Route& route, const Descriptor& request) {
   Json parameters = Json::array();
   for (const std::string_view part : segments(route.path)) {
     if (!is_name(part)) continue;
@@ -128,14 +109,19 @@ Json parameters_of(const Route& route) {
                           {"required", true},
                           {"schema", {{"type", "string"}}}});
   }
-  for (const std::string_view name : route.query) {
-    const bool any = name == "*";
-    const auto known = std::ranges::find(kQueryOptions, name, &QueryOption::name);
-    const bool is_text = known == kQueryOptions.end();
-    const std::string_view type = any ? "object" : is_text ? "string" : known->type;
-    Json one = {{"name", any ? "options" : name}, {"in", "query"}, {"schema", {{"type", type}}}};
-    if (!is_text && known->required) one["required"] = true;
-    if (any) one.update({{"style", "form"}, {"explode", true}});
+  for (const char* const option : route.query) {
+    const std::string name = option;
+    const FieldDescriptor* const member = request.FindFieldByName(name);
+    Json one = {{"name", name}, {"in", "query"}};
+    if (name == "*") {
+      one.update({{"name", "options"},
+                  {"schema", {{"type", "object"}}},
+                  {"style", "form"},
+                  {"explode", true}});
+    } else {
+      one["schema"] = {{"type", member == nullptr ? "string" : type_of_option(*member)}};
+      if (member == nullptr) one["required"] = true;
+    }
     parameters.push_back(std::move(one));
   }
   return parameters;
@@ -160,7 +146,7 @@ Json operation_of(const Route& route, Role role, Schemas& schemas) {
       {"operationId", route.operation},
       {"summary", route.about},
       {"x-role", std::string(to_string(role))},
-      {"parameters", parameters_of(route)},
+      {"parameters", parameters_of(route, *method->input_type())},
       {"responses",
        {{"200", {{"description", "As asked."}, {"content", std::move(content)}}},
         {"default",
@@ -184,6 +170,16 @@ Json problem_schema() {
 }
 
 }  // namespace
+
+std::vector<std::string_view> segments(std::string_view path) {
+  std::vector<std::string_view> parts;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    parts.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
 
 bool matches(const Route& route, const std::string& path) {
   const auto wanted = segments(route.path);

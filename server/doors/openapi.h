@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -23,8 +24,13 @@ struct Route {
   /// The type that is answered: empty for the method's message, else of JSON that docs/http.md
   /// explains, or "text/event-stream".
   const char* other_type = "";
-  std::vector<const char*> query = {};  ///< names of what may follow '?'; "*": any option
+  /// Names of what may follow '?': members of the method's message, texts besides that are needed,
+  /// or "*" for any.
+  std::vector<const char*> query = {};
 };
+
+/// The parts of a path, which slashes separate. They live as long as it does.
+std::vector<std::string_view> segments(std::string_view path);
 
 /// Whether it is this route's path that a request asks for, below /api/v1/.
 bool matches(const Route& route, const std::string& path);

@@ -1,5 +1,7 @@
 #include "server/doors/rpc_status.h"
 
+#include <grpcpp/support/status.h>
+
 #include "base/cut_text.h"
 #include "proto/status_codes.h"
 #include "stripline/v1/common.pb.h"

@@ -1,9 +1,11 @@
-// Problems as gRPC statuses with machine-readable details. Include from .cc files of the services.
+// Problems as gRPC statuses with machine-readable details.
 #pragma once
 
-#include <grpcpp/support/status.h>
-
 #include "server/problem.h"
+
+namespace grpc {
+class Status;
+}
 
 namespace stripline::server {
 

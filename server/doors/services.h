@@ -5,7 +5,6 @@
 #include <array>
 #include <memory>
 
-#include "server/core/campaigns/run_results.h"
 #include "server/core/watch_hub.h"
 #include "server/doors/grpc_door.h"
 #include "server/meters.h"
@@ -30,7 +29,7 @@ inline constexpr std::array kReadyServices = {"stripline.v1.Agents",
 
 std::unique_ptr<grpc::Service> make_agents_service(const GrpcDoor& door, Meters& meters);
 std::unique_ptr<grpc::Service> make_campaigns_service(const GrpcDoor& door, WatchHub& hub,
-                                                      LongStreams& streams, RunResults& results);
+                                                      LongStreams& streams);
 std::unique_ptr<grpc::Service> make_models_service(const GrpcDoor& door, LongStreams& streams);
 std::unique_ptr<grpc::Service> make_operations_service(const GrpcDoor& door);
 std::unique_ptr<grpc::Service> make_fleet_service(const GrpcDoor& door);

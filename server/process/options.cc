@@ -59,17 +59,17 @@ void declare_init(CLI::App& app, Arguments& arguments) {
   app.require_subcommand(0, 1);
   CLI::App* init =
       app.add_subcommand("init", "Make certificates and the first tokens, once, before serving");
-  init->add_option("--data-dir", arguments.data_dir, "Folder of the server; created if missing")
-      ->type_name("DIR")
+  add_value(*init, "--data-dir", arguments.data_dir, "Folder of the server; created if missing",
+            "DIR")
       ->envname(std::string(kVariables) + "DATA_DIR")
       ->default_str(default_data_dir());
-  init->add_option("--store", arguments.store, "Where the server keeps its data, if not in DIR")
-      ->type_name("URL")
+  add_value(*init, "--store", arguments.store, "Where the server keeps its data, if not in DIR",
+            "URL")
       ->envname(std::string(kVariables) + "STORE");
-  init->add_option("--host", arguments.hosts,
-                   "Name or address under which agents and users reach the server; may be "
-                   "repeated (default: this host's name)")
-      ->type_name("HOST");
+  add_value(*init, "--host", arguments.hosts,
+            "Name or address under which agents and users reach the server; may be "
+            "repeated (default: this host's name)",
+            "HOST");
   init->footer(
       "Writes a certificate authority and the server's certificate (in DIR/tls) and an\n"
       "administrator's token (DIR/admin.token) and one that enrols the first node\n"
@@ -83,36 +83,28 @@ void declare_init(CLI::App& app, Arguments& arguments) {
 
 void declare_token(CLI::App& app, Arguments& arguments) {
   CLI::App* token = app.add_subcommand("token", "Make a token, on the server's machine");
-  token->add_option("--data-dir", arguments.data_dir, "Folder of the server")
-      ->type_name("DIR")
+  add_value(*token, "--data-dir", arguments.data_dir, "Folder of the server", "DIR")
       ->envname(std::string(kVariables) + "DATA_DIR")
       ->default_str(default_data_dir());
-  token->add_option("--store", arguments.store, "Where the server keeps its data, if not in DIR")
-      ->type_name("URL")
+  add_value(*token, "--store", arguments.store, "Where the server keeps its data, if not in DIR",
+            "URL")
       ->envname(std::string(kVariables) + "STORE");
-  token->add_option("--role", arguments.token_role, "Role of the user; agent: it enrols nodes")
-      ->type_name("ROLE")
+  add_value(*token, "--role", arguments.token_role, "Role of the user; agent: it enrols nodes",
+            "ROLE")
       ->required()
       ->check(CLI::IsMember({"agent", "viewer", "operator", "publisher", "admin"}));
-  token
-      ->add_option("name", arguments.token_order.subject,
-                   "The user's name; with --role agent the node, or a pattern of nodes such as "
-                   "'gpu*' (default: any)")
-      ->type_name("NAME");
-  token
-      ->add_option("--count", arguments.token_order.count,
-                   "Number of nodes that it enrols (default: 1)")
-      ->type_name("N")
+  add_value(*token, "name", arguments.token_order.subject,
+            "The user's name; with --role agent the node, or a pattern of nodes such as "
+            "'gpu*' (default: any)",
+            "NAME");
+  add_value(*token, "--count", arguments.token_order.count,
+            "Number of nodes that it enrols (default: 1)", "N")
       ->transform(whole_number_from<uint32_t>(1));
-  token
-      ->add_option("--valid", arguments.token_order.valid_s,
-                   "Validity, e.g. 8h (default: 90 days; with --role agent a day)")
-      ->type_name("TIME")
+  add_value(*token, "--valid", arguments.token_order.valid_s,
+            "Validity, e.g. 8h (default: 90 days; with --role agent a day)", "TIME")
       ->transform(time_within({.least_s = 1, .most_s = 3650.0 * 86400}));
-  token
-      ->add_option("-o,--output", arguments.token_output,
-                   "New file for the token, readable by this user alone (default: printed)")
-      ->type_name("FILE");
+  add_value(*token, "-o,--output", arguments.token_output,
+            "New file for the token, readable by this user alone (default: printed)", "FILE");
   token->footer(
       "For whoever may write the server's data: writes the token into its database, whether it\n"
       "runs or not, and asks no server. Lets an administrator in again whose token has expired\n"
@@ -127,62 +119,52 @@ void declare_token(CLI::App& app, Arguments& arguments) {
 void declare_service(CLI::App& app, Arguments& arguments) {
   app.add_flag("--dev", arguments.dev,
                "Serve this user's programs on this machine only (loopback), without certificates");
-  app.add_option("--listen", arguments.listen,
-                 "Address and port (with --dev: a loopback address); port 0 takes any free one")
-      ->type_name("HOST:PORT")
+  add_value(app, "--listen", arguments.listen,
+            "Address and port (with --dev: a loopback address); port 0 takes any free one",
+            "HOST:PORT")
       ->default_str(kDefaultListen);
-  app.add_option("--insecure-listen", arguments.insecure_listen,
-                 "Serve a trusted network, without encryption or authentication")
-      ->type_name("HOST:PORT");
-  app.add_option(
-         "--data-dir", arguments.data_dir,
-         "Folder of certificates, and of the database unless --store names another; created "
-         "if missing")
-      ->type_name("DIR")
+  add_value(app, "--insecure-listen", arguments.insecure_listen,
+            "Serve a trusted network, without encryption or authentication", "HOST:PORT");
+  add_value(app, "--data-dir", arguments.data_dir,
+            "Folder of certificates, and of the database unless --store names another; created "
+            "if missing",
+            "DIR")
       ->default_str(default_data_dir());
-  app.add_option(
-         "--store", arguments.store,
-         "The database: a folder, or postgresql://USER@HOST/DATABASE, where a second server "
-         "stands by (default: --data-dir)")
-      ->type_name("DIR|URL");
+  add_value(app, "--store", arguments.store,
+            "The database: a folder, or postgresql://USER@HOST/DATABASE, where a second server "
+            "stands by (default: --data-dir)",
+            "DIR|URL");
   app.add_flag("--allow-network-disk", arguments.allow_network_disk,
                "Accept a data folder on a network file system, where a database may be damaged");
-  app.add_option("--backup", arguments.backup,
-                 "Copy the database to this file and exit; a server may be running")
-      ->type_name("FILE");
-  app.add_option("--restore", arguments.restore,
-                 "Make the database of this file, which --backup has made, and exit")
-      ->type_name("FILE");
-  app.add_option("--metrics-listen", arguments.metrics_listen,
-                 "Serve /metrics, /healthz and /readyz there: plain HTTP, to everybody")
-      ->type_name("HOST:PORT");
-  app.add_option("--http-listen", arguments.http_listen,
-                 "Serve the dashboard and /api/v1 there, to whom --listen is served, too")
-      ->type_name("HOST:PORT");
-  app.add_option("--http-names", arguments.http_names,
-                 "Other names, with commas between them, that browsers and monitors use for this "
-                 "host, as behind a proxy; others are refused")
-      ->type_name("NAMES");
-  app.add_option("--http-proxies", arguments.http_proxies,
-                 "Addresses, with commas between them, from which a proxy brings many callers of "
-                 "--http-listen: they have no bound of connections of their own")
-      ->type_name("ADDRESSES");
-  app.add_option("--port-file", arguments.port_file,
-                 "Write HOST:PORT to this file once the server is ready")
-      ->type_name("FILE");
-  app.add_option("--log-format", arguments.log_format, "Format of the log on stderr")
-      ->type_name("FORMAT")
+  add_value(app, "--backup", arguments.backup,
+            "Copy the database to this file and exit; a server may be running", "FILE");
+  add_value(app, "--restore", arguments.restore,
+            "Make the database of this file, which --backup has made, and exit", "FILE");
+  add_value(app, "--metrics-listen", arguments.metrics_listen,
+            "Serve /metrics, /healthz and /readyz there: plain HTTP, to everybody", "HOST:PORT");
+  add_value(app, "--http-listen", arguments.http_listen,
+            "Serve the dashboard and /api/v1 there, to whom --listen is served, too", "HOST:PORT");
+  add_value(app, "--http-names", arguments.http_names,
+            "Other names, with commas between them, that browsers and monitors use for this "
+            "host, as behind a proxy; others are refused",
+            "NAMES");
+  add_value(app, "--http-proxies", arguments.http_proxies,
+            "Addresses, with commas between them, from which a proxy brings many callers of "
+            "--http-listen: they have no bound of connections of their own",
+            "ADDRESSES");
+  add_value(app, "--port-file", arguments.port_file,
+            "Write HOST:PORT to this file once the server is ready", "FILE");
+  add_value(app, "--log-format", arguments.log_format, "Format of the log on stderr", "FORMAT")
       ->check(one_of(log_formats()))
       ->capture_default_str();
-  app.add_option("--log-level", arguments.log_level, "The least that is logged")
-      ->type_name("LEVEL")
+  add_value(app, "--log-level", arguments.log_level, "The least that is logged", "LEVEL")
       ->check(one_of(log_levels()))
       ->capture_default_str();
 }
 
 void declare_people(CLI::App& app, PeopleArguments& people) {
   const auto text = [&](const char* name, std::string& value, const char* type, const char* about) {
-    app.add_option(name, value, about)->type_name(type);
+    add_value(app, name, value, about, type);
   };
   text("--oidc-issuer", people.issuer, "URL",
        "Let people in whom this OpenID Connect issuer vouches for, too; own tokens stay");
@@ -212,8 +194,7 @@ void declare_people(CLI::App& app, PeopleArguments& people) {
 void declare_times(CLI::App& app, Arguments& arguments) {
   auto& times = arguments.coordinator;
   const auto time = [&](const char* name, double& value, double low, const char* text) {
-    app.add_option(name, value, text)
-        ->type_name("TIME")
+    add_value(app, name, value, text, "TIME")
         ->transform(time_within({.least_s = low, .most_s = 3600}))
         ->capture_default_str();
   };
@@ -226,58 +207,52 @@ void declare_times(CLI::App& app, Arguments& arguments) {
   time("--takeover-time", arguments.takeover_s, 1,
        "On PostgreSQL: a server that gives the database no sign of life for this time is replaced "
        "by the one that stands by");
-  app.add_option("--drain-time", arguments.drain_s,
-                 "SIGTERM lets active runs go on for this time, and starts no others")
-      ->type_name("TIME")
+  add_value(app, "--drain-time", arguments.drain_s,
+            "SIGTERM lets active runs go on for this time, and starts no others", "TIME")
       ->transform(time_within({.least_s = 0, .most_s = 3600}))
       ->capture_default_str();
-  app.add_option("--max-failures", times.max_failures,
-                 "A run lost or failed this number of times fails its campaign")
-      ->type_name("N")
+  add_value(app, "--max-failures", times.max_failures,
+            "A run lost or failed this number of times fails its campaign", "N")
       ->transform(whole_number(1, 1000))
       ->capture_default_str();
-  app.add_option("--max-queued-per-owner", times.max_queued_per_owner,
-                 "Campaigns of one owner that have not ended; 0: no limit but that of all, 1000")
-      ->type_name("N")
+  add_value(app, "--max-queued-per-owner", times.max_queued_per_owner,
+            "Campaigns of one owner that have not ended; 0: no limit but that of all, 1000", "N")
       ->transform(whole_number(0, 1000))
       ->capture_default_str();
-  app.add_option("--max-wait", times.max_wait_s,
-                 "A campaign that waits for nodes for this time fails")
-      ->type_name("TIME")
+  add_value(app, "--max-wait", times.max_wait_s,
+            "A campaign that waits for nodes for this time fails", "TIME")
       ->transform(time_within({.least_s = 1, .most_s = 1e9}))
       ->default_str("7d");
-  app.add_option(
-         "--keep-for", arguments.retention.keep_s,
-         "Campaigns that ended this long ago are deleted, but for those from which a model was "
-         "fitted (default: never)")
-      ->type_name("TIME")
+  add_value(app, "--keep-for", arguments.retention.keep_s,
+            "Campaigns that ended this long ago are deleted, but for those from which a model was "
+            "fitted (default: never)",
+            "TIME")
       ->transform(time_within({.least_s = 3600, .most_s = 1e9}));
-  app.add_option("--keep-size", arguments.retention.keep_bytes,
-                 "While the database holds more, the oldest of them are deleted (default: never)")
-      ->type_name("SIZE")
+  add_value(app, "--keep-size", arguments.retention.keep_bytes,
+            "While the database holds more, the oldest of them are deleted (default: never)",
+            "SIZE")
       ->transform(size_from(kLeastKeptBytes));
-  app.add_option("--sentinel-interval", arguments.sentinel_interval_s,
-                 "From one measurement of sentinels of each stable version to the next, while no "
-                 "run is active; 0: never")
-      ->type_name("TIME")
+  add_value(app, "--sentinel-interval", arguments.sentinel_interval_s,
+            "From one measurement of sentinels of each stable version, or validation of its "
+            "settings of another runtime, to the next, while no run is active; 0: never",
+            "TIME")
       ->transform(time_within({.least_s = 0, .most_s = 1e9}))
       ->default_str("1d");
-  app.add_option(
-         "--stale-policy", arguments.stale_policy,
-         "What is done with a stable version whose sentinels are off twice in a row: keep it, "
-         "rollback to the one before, or replace it also by a campaign like its own")
-      ->type_name("POLICY")
+  add_value(app, "--stale-policy", arguments.stale_policy,
+            "What is done with a stable version whose sentinels are off, or whose settings do not "
+            "hold, twice in a row: keep it, rollback to the one before, or replace it also by a "
+            "campaign like its own",
+            "POLICY")
       ->check(one_of({"keep", "rollback", "replace"}))
       ->capture_default_str();
-  app.add_option("--fit-memory", arguments.fit.memory_bytes,
-                 "Address space of the process that fits a model, such as 4GiB")
-      ->type_name("SIZE")
+  add_value(app, "--fit-memory", arguments.fit.memory_bytes,
+            "Address space of the process that fits a model, such as 4GiB", "SIZE")
       ->transform(size_from(kLeastFitBytes))
       ->default_str("4GiB");
-  app.add_option("--fit-time", arguments.fit.time_s,
-                 "A fit that takes longer is ended; the second that comes to no answer fails its "
-                 "campaign")
-      ->type_name("TIME")
+  add_value(app, "--fit-time", arguments.fit.time_s,
+            "A fit that takes longer is ended; the second that comes to no answer fails its "
+            "campaign",
+            "TIME")
       ->transform(time_within({.least_s = 1, .most_s = 86400}))
       ->capture_default_str();
 }

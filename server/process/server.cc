@@ -65,7 +65,7 @@ constexpr std::chrono::minutes kRenewalCheck{10};
 constexpr std::chrono::minutes kTidyUp{1};
 constexpr double kWarnEvery_s = 86400;
 // The number of lines about what ends, a day: `stripline nodes` lists all.
-constexpr size_t kMostWarnings = 20;
+constexpr size_t kMaxWarnings = 20;
 // How soon it is noticed that the store fails, or that a stream's reader has lost his rights.
 constexpr std::chrono::seconds kLook{1};
 
@@ -116,12 +116,12 @@ class Server::Impl {
         dev_token_(std::move(dev_token)),
         coordinator_(*store_, hub_, meters_, options.fitter, options.coordinator),
         agents_(make_agents_service(door_, meters_)),
-        campaigns_(make_campaigns_service(door_, hub_, streams_, results_)),
+        campaigns_(make_campaigns_service(door_, hub_, streams_)),
         models_(make_models_service(door_, streams_)),
         operations_(make_operations_service(door_)),
         fleet_(make_fleet_service(door_)),
         admin_(make_admin_service(door_)),
-        api_(core_, hub_, meters_, limits_, reading_, results_),
+        api_(core_, hub_, meters_, limits_, reading_),
         data_dir_(options.data_dir),
         address_(options.listen),
         monitoring_wanted_(options.monitoring),
@@ -356,7 +356,7 @@ class Server::Impl {
     warned_unix_s_ = now_unix_s;
     size_t logged = 0;
     for (const ServerNotice& notice : notices_of(*ends, now_unix_s)) {
-      if (++logged > kMostWarnings) break;
+      if (++logged > kMaxWarnings) break;
       spdlog::warn("{}", notice.message);
     }
   }
@@ -411,7 +411,7 @@ class Server::Impl {
   ReadingPool reading_{ReadingPool::options_for(std::thread::hardware_concurrency())};
   LongStreams streams_{limits_, reading_};
   Coordinator coordinator_;
-  const Core core_{coordinator_, *store_, *access_};
+  const Core core_{coordinator_, *store_, *access_, results_};
   const GrpcDoor door_{core_, limits_, reading_, refusals_};
   std::unique_ptr<grpc::Service> agents_;
   std::unique_ptr<grpc::Service> campaigns_;

@@ -16,7 +16,7 @@ constexpr double kDay_s = 86400;
 constexpr double kListedAfterEnd_s = 30 * kDay_s;
 // The server's owner may add a token while it runs (add_token.h): strangers who show others must
 // not make it read the store all the time, but some at a time and one a second.
-constexpr double kMostLooks = 5;
+constexpr double kMaxLooks = 5;
 constexpr double kLooksPerSecond = 1;
 // The time at which a token was last shown is stored to the hour.
 constexpr double kUseStored_s = 3600;
@@ -88,7 +88,7 @@ Status Access::read_tokens() const {
 // Where a token is not known. The mutex is held.
 void Access::look_for_new_tokens(double now_unix_s) const {
   const double more = kLooksPerSecond * std::max(0.0, now_unix_s - looked_unix_s_);
-  looks_ = std::min(kMostLooks, looks_ + more);
+  looks_ = std::min(kMaxLooks, looks_ + more);
   looked_unix_s_ = now_unix_s;
   if (looks_ < 1) return;
   --looks_;

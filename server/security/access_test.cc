@@ -1,5 +1,6 @@
 #include "server/security/access.h"
 
+#include <grpcpp/support/status.h>
 #include <gtest/gtest.h>
 
 #include "base/pki/token.h"

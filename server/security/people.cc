@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kEverybody = "*";
 constexpr const char* kNameSpace = "oidc:";
-constexpr size_t kMostSeen = 1024;
+constexpr size_t kMaxSeen = 1024;
 // How soon keys that are being fetched are known, as a rule.
 constexpr const char* kSoon_s = "2";
 // A day of work: groups are looked at when somebody signs in.
@@ -138,7 +138,7 @@ Answer<VouchedFor> People::by_token(const std::string& token, double now_unix_s)
   }
   STRIPLINE_ASSIGN_OR_RETURN(auto person, verified(token, now_unix_s));
   const std::lock_guard lock(mutex_);
-  if (seen_.size() >= kMostSeen) seen_.clear();
+  if (seen_.size() >= kMaxSeen) seen_.clear();
   if (seen_with_ == facts) seen_.insert_or_assign(hash, person);
   return with_role(person, hash);
 }

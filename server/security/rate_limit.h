@@ -15,7 +15,7 @@ struct Rate {
 /// One allowance, full at first. Not thread-safe.
 class Allowance {
  public:
-  explicit Allowance(const Rate& rate) : rate_(rate), left_(rate.burst) {}
+  explicit Allowance(Rate rate) : rate_(rate), left_(rate.burst) {}
 
   /// Takes `amount`, which may lead into debt, and returns how long to wait until the debt is paid;
   /// 0: there is none.
@@ -45,7 +45,7 @@ class Allowance {
 /// thread-safe.
 class PeerAllowances {
  public:
-  explicit PeerAllowances(const Rate& rate) : rate_(rate) {}
+  explicit PeerAllowances(Rate rate) : rate_(rate) {}
 
   bool try_take(const std::string& peer, double amount, double now_s);
   /// As Allowance::take() and Allowance::wait_s().
@@ -66,7 +66,7 @@ class PeerAllowances {
 /// things, fills no memory. Not thread-safe.
 class CappedAllowances {
  public:
-  CappedAllowances(const Rate& each, const Rate& all) : each_(each), all_(all) {}
+  CappedAllowances(Rate each, Rate all) : each_(each), all_(all) {}
 
   bool try_take(const std::string& what, double now_s);
   size_t size() const { return each_.size(); }

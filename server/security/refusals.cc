@@ -15,10 +15,10 @@ void Refusals::note(const std::string& call, const std::string& peer, const std:
 std::string Refusals::line_at(const std::string& call, const std::string& peer,
                               const std::string& why, double now_s) {
   meters_.count(Meters::Counter::calls_refused);
-  constexpr size_t kMostBytes = 1000;
+  constexpr size_t kMaxBytes = 1000;
   const std::string from = peer.empty() ? "" : " from " + peer;
   const std::string line =
-      printable_line("refused " + call + from + ": " + why).substr(0, kMostBytes);
+      printable_line("refused " + call + from + ": " + why).substr(0, kMaxBytes);
   const std::lock_guard lock(mutex_);
   // Strangers must be able to fill neither the log nor the memory.
   return lines_.try_take(line, now_s) ? line : "";

@@ -191,6 +191,14 @@ class SecurityTest : public testing::Test {
             *pki::PrivateKey::from_pem(*pki::read_secret(folder_ / "tls" / "authority.key"))};
   }
 
+  // The agents of two nodes, which a campaign needs.
+  void connect_agents() {
+    for (const char* const node : {"a", "b"}) {
+      agents_.push_back(std::make_unique<AgentClient>(channel(enrolled(node)), test_hello(node)));
+      ASSERT_TRUE(agents_.back()->receive(v1::ServerMessage::kHelloAck));
+    }
+  }
+
   // A campaign that he creates, for nodes that are connected.
   v1::Campaign campaign_of(const Client& client) {
     const auto stub = v1::Campaigns::NewStub(channel(client));
@@ -245,6 +253,7 @@ class SecurityTest : public testing::Test {
   std::string authority_pem_;
   std::string first_node_token_;
   Client admin_;
+  std::vector<std::unique_ptr<AgentClient>> agents_;  // are gone before the server is
 };
 
 // The methods of all services of ours that this program holds, so that those of a new one are among
@@ -416,12 +425,7 @@ TEST_F(SecurityTest, AnEnrolmentTokenWorksOnceAndForItsNode) {
 }
 
 TEST_F(SecurityTest, AStreamEndsWithItsToken) {
-  const Client a = enrolled("a");
-  const Client b = enrolled("b");
-  AgentClient agent_a(channel(a), test_hello("a"));
-  AgentClient agent_b(channel(b), test_hello("b"));
-  ASSERT_TRUE(agent_a.receive(v1::ServerMessage::kHelloAck));
-  ASSERT_TRUE(agent_b.receive(v1::ServerMessage::kHelloAck));
+  ASSERT_NO_FATAL_FAILURE(connect_agents());
   const auto stub = v1::Campaigns::NewStub(channel(admin_));
   const v1::Campaign campaign = campaign_of(admin_);
   const auto follow = [&](const v1::CreateTokenResponse& token, const std::function<void()>& then) {
@@ -444,12 +448,7 @@ TEST_F(SecurityTest, AStreamEndsWithItsToken) {
 }
 
 TEST_F(SecurityTest, AnOperatorChangesOwnCampaignsOnly) {
-  const Client a = enrolled("a");
-  const Client b = enrolled("b");
-  AgentClient agent_a(channel(a), test_hello("a"));
-  AgentClient agent_b(channel(b), test_hello("b"));
-  ASSERT_TRUE(agent_a.receive(v1::ServerMessage::kHelloAck));
-  ASSERT_TRUE(agent_b.receive(v1::ServerMessage::kHelloAck));
+  ASSERT_NO_FATAL_FAILURE(connect_agents());
   const Client alice = user(v1::OPERATOR, "alice");
   const std::string name = campaign_of(alice).name();
   using Stub = v1::Campaigns::Stub;

@@ -1,29 +1,21 @@
 #include "server/store/attempt_records.h"
 
 #include <array>
-#include <cstddef>
-#include <utility>
+
+#include "base/enum_names.h"
 
 namespace stripline::server {
 namespace {
 
-constexpr std::array<std::pair<AttemptOutcome, std::string_view>, 4> kAttemptOutcomes = {
-    {{AttemptOutcome::finished, "FINISHED"},
-     {AttemptOutcome::lost, "LOST"},
-     {AttemptOutcome::failed, "FAILED"},
-     {AttemptOutcome::cancelled, "CANCELLED"}}};
+constexpr std::array<std::string_view, 4> kAttemptOutcomes = {"FINISHED", "LOST", "FAILED",
+                                                              "CANCELLED"};
 
 }  // namespace
 
-std::string_view to_string(AttemptOutcome outcome) {
-  return kAttemptOutcomes.at(static_cast<size_t>(outcome)).second;
-}
+std::string_view to_string(AttemptOutcome outcome) { return enum_name(kAttemptOutcomes, outcome); }
 
 std::optional<AttemptOutcome> attempt_outcome_from_string(std::string_view name) {
-  for (const auto& [outcome, its_name] : kAttemptOutcomes) {
-    if (its_name == name) return outcome;
-  }
-  return std::nullopt;
+  return enum_named<AttemptOutcome>(kAttemptOutcomes, name);
 }
 
 }  // namespace stripline::server

@@ -11,7 +11,6 @@
 #include "server/security/authority.h"
 #include "server/store/sql_copy.h"
 #include "server/store/sqlite.h"
-#include "server/testing/saboteur.h"
 #include "server/testing/store_fixture.h"
 
 namespace stripline::server {
@@ -39,19 +38,6 @@ TEST_F(BackupTest, IsWhole) {
     // Once: agents may still work on what was given out after it.
     EXPECT_EQ(store_->fence_base(), uint64_t{1} << 32);
   });
-}
-
-TEST_F(BackupTest, OfAnOlderServerIsRestored) {
-  apply({.nodes = {{"a", "0.1.0", {}, {}, {}, 1}}});
-  store_.reset();
-  Saboteur(folder_.path()).run(kToVersion1);
-  ASSERT_TRUE(back_up(path_, folder_ / "copy.db").ok());
-  const TempFolder next;
-  ASSERT_TRUE(restore(folder_ / "copy.db", next / "stripline.db", next.path()).ok());
-  path_ = next / "stripline.db";
-  reopen();
-  EXPECT_TRUE(*store_->node("a"));
-  store_.reset();
 }
 
 // `size` bytes that do not compress.

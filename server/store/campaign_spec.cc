@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -16,11 +17,6 @@
 namespace stripline::server {
 namespace {
 
-// Far above what a campaign of ours can use, low enough that a typing error cannot ask for a plan
-// that exhausts the server.
-constexpr uint32_t kMaxRanks = 4096;
-constexpr uint32_t kMaxRuns = 1000;
-
 constexpr uint32_t kBudgetedRuns = 8;
 constexpr uint32_t kFullRuns = 12;
 constexpr double kBudgetedWidth = 0.05;
@@ -33,6 +29,8 @@ constexpr double kPatienceToRefuseS = 10;
 
 // Searching, validating and proving take five minutes of it (suites/targets/work_command.cc).
 constexpr double kTuneSeconds = 375;
+// Validating once more and proving take two minutes of it.
+constexpr double kVerifySeconds = 150;
 constexpr const char* kTunedRanks = "2,3,4,8";
 constexpr uint32_t kFewestTunedRanks = 2;
 constexpr uint32_t kMaxTunedRanks = 1024;
@@ -81,6 +79,12 @@ std::optional<Problem> tunes_nothing(const CampaignSpec& spec) {
                            spec.fabric + "'");
 }
 
+// "models/tcp", "models/CLUSTER-tcp"
+std::string default_model(const CampaignSpec& spec, const std::string& what) {
+  const bool named = !spec.cluster.empty() && spec.cluster != kDefaultCluster;
+  return model_name(to_segment((named ? spec.cluster + "-" : "") + what));
+}
+
 // A campaign that tunes another runtime has one run, of one rank that starts the target's
 // processes.
 std::optional<Problem> complete_tuning(CampaignSpec& spec, std::string_view target) {
@@ -111,29 +115,18 @@ std::optional<Problem> complete_tuning(CampaignSpec& spec, std::string_view targ
     spec.tune_ranks += (spec.tune_ranks.empty() ? "" : ",") + std::to_string(count);
   }
   if (spec.tune_path.empty()) spec.tune_path = "shm";
-  if (spec.tune_path != "shm" && spec.tune_path != "tcp" && spec.tune_path != "any") {
-    return invalid_field("spec.tune_path",
-                         "'shm', 'tcp' or 'any' is accepted, not '" + spec.tune_path + "'");
-  }
   spec.nodes = spec.ranks = spec.runs = 1;
   spec.effort = Effort::full;
   spec.experiments = {experiment::kTuneExperiment};
-  if (spec.time_budget_s == 0) spec.time_budget_s = kTuneSeconds;
-  if (spec.model.empty()) {
-    const bool named = !spec.cluster.empty() && spec.cluster != kDefaultCluster;
-    spec.model = model_name(
-        to_segment((named ? spec.cluster + "-" : "") + std::string(target) + "-" + spec.tune_path));
+  const bool verifies = !spec.verifies.empty();
+  if (spec.time_budget_s == 0) spec.time_budget_s = verifies ? kVerifySeconds : kTuneSeconds;
+  if (spec.model.empty() && !verifies) {
+    spec.model = default_model(spec, std::string(target) + "-" + spec.tune_path);
   }
   return std::nullopt;
 }
 
-std::string at_most(uint32_t limit, uint32_t value) {
-  return "at most " + std::to_string(limit) + " is accepted, not " + std::to_string(value);
-}
-
-}  // namespace
-
-Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
+std::optional<Problem> complete_fabric(CampaignSpec& spec) {
   if (spec.fabric.empty()) {
     return invalid_field("spec.fabric",
                          "name a fabric, for example 'tcp' or 'emulated:opteron-vapi'");
@@ -145,88 +138,138 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
                              spec.fabric + "' out");
   }
   const std::string target(experiment::tuned_target(spec.fabric));
-  if (auto problem = target.empty() ? tunes_nothing(spec) : complete_tuning(spec, target)) {
-    return std::move(*problem);
+  return target.empty() ? tunes_nothing(spec) : complete_tuning(spec, target);
+}
+
+// "'tcp', 'shm' or 'any' is accepted"
+std::string accepted_words(const std::vector<std::string>& words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 < words.size() ? ", " : " or ";
+    text += "'" + words[i] + "'";
   }
-  if (spec.clock.empty()) spec.clock = experiment::is_emulated(spec.fabric) ? "virtual" : "real";
-  if (spec.clock != "real" && spec.clock != "virtual") {
-    return invalid_field("spec.clock", "'real' or 'virtual' is accepted, not '" + spec.clock + "'");
+  return text + " is accepted";
+}
+
+// What the table of members does not accept of one; nullopt: it is accepted.
+std::optional<std::string> refusal_of_member(const CampaignSpec& spec,
+                                             const campaign::SpecField& field) {
+  const auto refusal_of_word = [&](const std::string& word) -> std::optional<std::string> {
+    if (field.choices.empty() || word.empty()) return std::nullopt;
+    if (std::ranges::find(field.choices, word) != field.choices.end()) return std::nullopt;
+    return accepted_words(field.choices) + ", not '" + word + "'";
+  };
+  if (const auto* const text = std::get_if<std::string CampaignSpec::*>(&field.member)) {
+    return refusal_of_word(spec.**text);
   }
-  if (spec.clock == "virtual" && !experiment::is_emulated(spec.fabric)) {
+  if (const auto* const list =
+          std::get_if<std::vector<std::string> CampaignSpec::*>(&field.member)) {
+    for (const std::string& word : spec.**list) {
+      if (auto refusal = refusal_of_word(word)) return refusal;
+    }
+  }
+  const auto* const policy = std::get_if<WhenBusy CampaignSpec::*>(&field.member);
+  if (policy != nullptr && spec.**policy == WhenBusy::unknown) return accepted_words(field.choices);
+  if (field.most == 0) return std::nullopt;
+  if (const auto* const whole = std::get_if<uint32_t CampaignSpec::*>(&field.member)) {
+    if (spec.**whole <= field.most) return std::nullopt;
+    return "at most " + std::to_string(std::lround(field.most)) + " is accepted, not " +
+           std::to_string(spec.**whole);
+  }
+  const double number = spec.*std::get<double CampaignSpec::*>(field.member);
+  if (number >= 0 && number <= field.most) return std::nullopt;
+  return field.accepted;
+}
+
+std::optional<Problem> complete_group(CampaignSpec& spec) {
+  const bool emulated = experiment::is_emulated(spec.fabric);
+  if (spec.clock.empty()) spec.clock = emulated ? "virtual" : "real";
+  if (spec.nodes == 0) spec.nodes = spec.ranks == 1 ? 1 : 2;
+  if (spec.ranks == 0) spec.ranks = std::max<uint32_t>(2, spec.nodes);
+  for (const campaign::SpecField& field : campaign::spec_fields()) {
+    if (const auto refusal = refusal_of_member(spec, field)) {
+      return invalid_field("spec." + std::string(field.name), *refusal);
+    }
+  }
+  if (spec.clock == "virtual" && !emulated) {
     return invalid_field(
         "spec.clock", "only emulated fabrics have a virtual clock; '" + spec.fabric + "' has not");
   }
-  if (spec.when_busy == WhenBusy::unknown) {
-    return invalid_field("spec.when_busy", "'wait', 'measure' or 'refuse' is accepted");
-  }
-  if (spec.nodes == 0) spec.nodes = spec.ranks == 1 ? 1 : 2;
-  if (spec.ranks == 0) spec.ranks = std::max<uint32_t>(2, spec.nodes);
-  if (spec.nodes > campaign::kMaxNodes) {
-    return invalid_field("spec.nodes", at_most(campaign::kMaxNodes, spec.nodes));
-  }
-  if (spec.ranks > kMaxRanks) return invalid_field("spec.ranks", at_most(kMaxRanks, spec.ranks));
-  if (spec.ranks < spec.nodes) {
-    return invalid_field("spec.ranks", "every node needs a rank: " + std::to_string(spec.ranks) +
-                                           " ranks do not cover " + std::to_string(spec.nodes) +
-                                           " nodes");
-  }
-  if (spec.effort == Effort::unspecified) spec.effort = Effort::budgeted;
-  const bool full = spec.effort == Effort::full;
-  for (const campaign::SpecField& field : campaign::spec_fields()) {
-    if (field.most == 0) continue;
-    const double value = spec.*std::get<double CampaignSpec::*>(field.member);
-    if (!(value >= 0 && value <= field.most)) {
-      return invalid_field("spec." + std::string(field.name), field.accepted);
-    }
-  }
-  if (spec.race && spec.prior.empty()) spec.prior = kNearestPrior;
-  if (!spec.race && !spec.prior.empty()) {
+  if (spec.ranks >= spec.nodes) return std::nullopt;
+  return invalid_field("spec.ranks", "every node needs a rank: " + std::to_string(spec.ranks) +
+                                         " ranks do not cover " + std::to_string(spec.nodes) +
+                                         " nodes");
+}
+
+std::optional<Problem> complete_race(CampaignSpec& spec) {
+  if (!spec.race) {
+    if (spec.prior.empty()) return std::nullopt;
     return invalid_field("spec.prior", "only a race begins with what was fast elsewhere");
   }
-  if (spec.race && spec.prior != kNearestPrior && spec.prior != kNoPrior &&
-      !parse_campaign_name(spec.prior)) {
+  if (spec.prior.empty()) spec.prior = kNearestPrior;
+  if (spec.prior != kNearestPrior && spec.prior != kNoPrior && !parse_campaign_name(spec.prior)) {
     return invalid_field("spec.prior", "'" + spec.prior +
                                            "' is neither 'nearest' nor 'none', nor of the form "
                                            "campaigns/cNUMBER");
   }
-  if (spec.race && (!spec.model.empty() || spec.width > 0)) {
-    return invalid_field(spec.model.empty() ? "spec.width" : "spec.model",
-                         "a race ends when it is settled what is the fastest, and leaves points "
-                         "without the runs that a model needs; leave it out");
-  }
-  // A user who asks for a number of runs gets them. Samples that feed no model have no such target.
+  if (spec.model.empty() && spec.width == 0) return std::nullopt;
+  return invalid_field(spec.model.empty() ? "spec.width" : "spec.model",
+                       "a race ends when it is settled what is the fastest, and leaves points "
+                       "without the runs that a model needs; leave it out");
+}
+
+// A user who asks for a number of runs gets them. Samples that feed no model have no such target.
+std::optional<Problem> complete_runs(CampaignSpec& spec) {
+  if (spec.effort == Effort::unspecified) spec.effort = Effort::budgeted;
+  const bool full = spec.effort == Effort::full;
   if (spec.runs == 0 && spec.width == 0 && spec.experiments.empty() && !spec.race) {
     spec.width = full ? kFullWidth : kBudgetedWidth;
   }
   if (spec.runs == 0) spec.runs = full ? kFullRuns : kBudgetedRuns;
-  if (spec.runs > kMaxRuns) return invalid_field("spec.runs", at_most(kMaxRuns, spec.runs));
   choose_budgets(spec);
-  std::set<std::string_view> seen;
-  for (const std::string& name : spec.experiments) {
-    if (name.empty() || !seen.insert(name).second) {
-      return invalid_field("spec.experiments", "'" + name + "' is empty or named twice");
-    }
-  }
-  // A few experiments make a poorer model than the fabric has already: only where a model is named.
+  return std::nullopt;
+}
+
+// A few experiments make a poorer model than the fabric has already: only where a model is named.
+std::optional<Problem> complete_model(CampaignSpec& spec) {
   if (spec.model.empty() && spec.experiments.empty() && !spec.race) {
-    const bool named = !spec.cluster.empty() && spec.cluster != kDefaultCluster;
-    spec.model =
-        model_name(to_segment((named ? spec.cluster + "-" : "") + network_name(spec.fabric)));
+    spec.model = default_model(spec, network_name(spec.fabric));
   }
-  if (!spec.model.empty() && !parse_model_name(spec.model)) {
-    return invalid_field("spec.model", "'" + spec.model +
-                                           "' is not of the form models/NAME with NAME matching "
-                                           "[a-z0-9][a-z0-9._-]{0,62}");
+  if (spec.model.empty() || parse_model_name(spec.model)) return std::nullopt;
+  return invalid_field("spec.model", "'" + spec.model +
+                                         "' is not of the form models/NAME with NAME matching "
+                                         "[a-z0-9][a-z0-9._-]{0,62}");
+}
+
+// The first that is there twice.
+std::optional<std::string> repeated_in(const std::vector<std::string>& names) {
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) return name;
   }
-  std::set<std::string_view> nodes;
+  return std::nullopt;
+}
+
+std::optional<Problem> check_lists(CampaignSpec& spec) {
+  for (const std::string& name : spec.experiments) {
+    if (name.empty()) return invalid_field("spec.experiments", "a name is empty");
+  }
   for (const std::string& name : spec.only_nodes) {
     if (!parse_node_name(name)) {
       return invalid_field("spec.only_nodes", "'" + name + "' is not of the form nodes/NAME");
     }
-    if (!nodes.insert(name).second) {
-      return invalid_field("spec.only_nodes", "'" + name + "' is named twice");
+  }
+  for (const campaign::SpecField& field : campaign::spec_fields()) {
+    const auto* const list = std::get_if<std::vector<std::string> CampaignSpec::*>(&field.member);
+    const auto repeated = list == nullptr ? std::nullopt : repeated_in(spec.**list);
+    if (repeated) {
+      return invalid_field("spec." + std::string(field.name), "'" + *repeated + "' is named twice");
     }
   }
+  return std::nullopt;
+}
+
+std::optional<Problem> check_places(CampaignSpec& spec) {
   if (!spec.only_nodes.empty() && spec.only_nodes.size() < spec.nodes) {
     return invalid_field("spec.only_nodes", std::to_string(spec.only_nodes.size()) +
                                                 (spec.only_nodes.size() == 1 ? " is" : " are") +
@@ -239,19 +282,18 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
         "spec.cluster",
         "'" + spec.cluster + "' is not a valid name; it must match [a-z0-9][a-z0-9._-]{0,62}");
   }
-  std::set<std::string_view> paths;
-  for (const std::string& path : spec.same_node) {
-    if (path != "mapped" && path != "cma") {
-      return invalid_field("spec.same_node", "'mapped' or 'cma' is accepted, not '" + path + "'");
-    }
-    if (!paths.insert(path).second) {
-      return invalid_field("spec.same_node", "'" + path + "' is named twice");
-    }
-  }
-  if (!spec.same_node.empty() && experiment::is_emulated(spec.fabric)) {
-    return invalid_field("spec.same_node", "'" + spec.fabric +
-                                               "' stands between all ranks, also of one node; ask "
-                                               "for 'tcp', for example");
+  if (spec.same_node.empty() || !experiment::is_emulated(spec.fabric)) return std::nullopt;
+  return invalid_field("spec.same_node", "'" + spec.fabric +
+                                             "' stands between all ranks, also of one node; ask "
+                                             "for 'tcp', for example");
+}
+
+}  // namespace
+
+Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
+  for (auto* const step : {complete_fabric, complete_group, complete_race, complete_runs,
+                           complete_model, check_lists, check_places}) {
+    if (auto problem = step(spec)) return std::move(*problem);
   }
   return spec;
 }

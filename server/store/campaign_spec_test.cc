@@ -125,6 +125,17 @@ TEST(CampaignSpec, ACampaignThatTunesHasOneRunOfOneRank) {
   EXPECT_TRUE(tuned_ranks(*complete_spec({.fabric = "tcp"})).empty());
 }
 
+TEST(CampaignSpec, ACampaignThatValidatesAgainPublishesNothing) {
+  auto spec = *complete_spec({.fabric = "tune:openmpi", .verifies = "models/openmpi/versions/3"});
+  EXPECT_EQ(spec.model, "");
+  EXPECT_EQ(spec.time_budget_s, 150);
+  EXPECT_EQ(to_json(*complete_spec(spec)), to_json(spec));
+  const auto read = campaign::spec_from_json(to_json(spec));
+  ASSERT_TRUE(read.ok()) << read.error().message();
+  EXPECT_EQ(read->verifies, "models/openmpi/versions/3");
+  EXPECT_FALSE(to_json(*complete_spec({.fabric = "tune:openmpi"})).contains("verifies"));
+}
+
 TEST(CampaignSpec, WhatDoesNotGoWithTuningIsNamed) {
   const std::vector<std::pair<const char*, CampaignSpec>> cases = {
       {"spec.tune_ranks", {.fabric = "tcp", .tune_ranks = "2"}},

@@ -10,6 +10,7 @@
 
 #include "optimizer/experiment/experiment.h"
 #include "server/store/attempt_records.h"
+#include "server/store/model_records.h"
 #include "server/store/operation_records.h"
 #include "server/store/records.h"
 #include "server/store/security_records.h"
@@ -44,8 +45,7 @@ struct RunAttempt {
   /// By node, its agent's; none for attempts of before there were.
   std::map<std::string, std::string> instances = {};
   std::vector<std::string> addresses = {};  ///< Addresses of the ranks, once all have joined.
-  /// nullopt: it was imported, or was stored before there were times of attempts.
-  std::optional<double> started_unix_s = std::nullopt;
+  std::optional<double> started_unix_s = std::nullopt;  ///< nullopt: it was imported.
 };
 
 /// An attempt is over.
@@ -113,9 +113,9 @@ struct Changes {
   std::vector<LabelRecord> unlabelled;        ///< Moves that are taken back.
   std::vector<NodeModelRecord> node_models;   ///< Each replaces that of before.
   /// A report that is stored already is not stored again; of each version the last
-  /// kMostFeedbackReports are kept.
+  /// kMaxFeedbackReports are kept.
   std::vector<FeedbackRecord> feedback;
-  /// Each replaces that of before; of those that have ended the last kMostOperations are kept.
+  /// Each replaces that of before; of those that have ended the last kMaxOperations are kept.
   std::vector<OperationRecord> operations;
   std::vector<TokenRecord> tokens;
   std::vector<NodeBound> node_bounds;
@@ -126,6 +126,6 @@ struct Changes {
 };
 
 /// Reports of runs that are kept of a version.
-inline constexpr size_t kMostFeedbackReports = 500;
+inline constexpr size_t kMaxFeedbackReports = 500;
 
 }  // namespace stripline::server

@@ -8,7 +8,7 @@ constexpr double kBetweenTries_s = 1;
 }  // namespace
 
 LogBound::Cut LogBound::next(uintmax_t bytes, double now_s) {
-  if (bytes < kMostBytes) {
+  if (bytes < kMaxBytes) {
     *this = {};
     return Cut::no;
   }

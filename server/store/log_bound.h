@@ -9,7 +9,7 @@ class LogBound {
  public:
   /// While somebody writes all the time, a log is never copied whole and so never begins again. One
   /// of this size is copied and cut between two steps.
-  static constexpr uintmax_t kMostBytes = uintmax_t{64} << 20;
+  static constexpr uintmax_t kMaxBytes = uintmax_t{64} << 20;
 
   enum class Cut {
     no,
@@ -24,7 +24,7 @@ class LogBound {
 
  private:
   double next_try_s_ = 0;
-  uintmax_t waits_from_bytes_ = 2 * kMostBytes;
+  uintmax_t waits_from_bytes_ = 2 * kMaxBytes;
 };
 
 }  // namespace stripline::server

@@ -1,6 +1,6 @@
 #include "server/store/names.h"
 
-#include <charconv>
+#include "base/number_text.h"
 
 namespace stripline::server {
 namespace {
@@ -19,12 +19,8 @@ bool take(std::string_view& text, std::string_view prefix) {
 // A positive number without sign or leading zeros.
 template <typename Integer>
 std::optional<Integer> number(std::string_view text) {
-  Integer value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value <= 0 || text[0] == '0') {
-    return std::nullopt;
-  }
-  return value;
+  const auto value = number_from_text<Integer>(text);
+  return value && *value > 0 && text[0] != '0' ? value : std::nullopt;
 }
 
 }  // namespace

@@ -2,29 +2,22 @@
 
 #include <array>
 #include <charconv>
-#include <utility>
+
+#include "base/enum_names.h"
 
 namespace stripline::server {
 namespace {
 
-constexpr std::array<std::pair<OperationState, std::string_view>, 4> kOperationStates = {
-    {{OperationState::running, "RUNNING"},
-     {OperationState::succeeded, "SUCCEEDED"},
-     {OperationState::failed, "FAILED"},
-     {OperationState::cancelled, "CANCELLED"}}};
+constexpr std::array<std::string_view, 4> kOperationStates = {"RUNNING", "SUCCEEDED", "FAILED",
+                                                              "CANCELLED"};
 constexpr std::string_view kOperationPrefix = "operations/o";
 
 }  // namespace
 
-std::string_view to_string(OperationState state) {
-  return kOperationStates.at(static_cast<size_t>(state)).second;
-}
+std::string_view to_string(OperationState state) { return enum_name(kOperationStates, state); }
 
 std::optional<OperationState> operation_state_from_string(std::string_view name) {
-  for (const auto& [state, its_name] : kOperationStates) {
-    if (its_name == name) return state;
-  }
-  return std::nullopt;
+  return enum_named<OperationState>(kOperationStates, name);
 }
 
 std::string operation_name(int64_t number) {

@@ -35,7 +35,7 @@ struct OperationRecord {
 };
 
 /// The newest are kept; those that have not ended are among them.
-inline constexpr int64_t kMostOperations = 1000;
+inline constexpr int64_t kMaxOperations = 1000;
 
 std::string operation_name(int64_t number);  ///< "operations/o3"
 /// Nullopt when it is not the name of an operation.

@@ -101,7 +101,7 @@ class PostgresStore final : public SqlStore {
 
   Status apply(const Changes& changes) override;
   Status probe() override;
-  void on_lost(std::function<void(const Error&)> told) override;
+  void on_lost(std::function<void(const Error&)> notify) override;
 
   std::string installation_id() const override { return installation_id_; }
   uint64_t fence_base() const override { return fence_base_; }
@@ -132,7 +132,7 @@ class PostgresStore final : public SqlStore {
   double sized_s_ = 0;  // 0: it must be summed up
   std::mutex lost_mutex_;
   std::optional<Error> lost_;
-  std::function<void(const Error&)> told_;
+  std::function<void(const Error&)> notify_;
   std::unique_ptr<PostgresLease> lease_;  // last, so that it ends first
 };
 
@@ -140,13 +140,13 @@ void PostgresStore::lose(const Error& why) {
   const std::lock_guard guard(lost_mutex_);
   if (lost_) return;
   lost_ = why;
-  if (told_) told_(why);
+  if (notify_) notify_(why);
 }
 
-void PostgresStore::on_lost(std::function<void(const Error&)> told) {
+void PostgresStore::on_lost(std::function<void(const Error&)> notify) {
   const std::lock_guard guard(lost_mutex_);
-  told_ = std::move(told);
-  if (lost_ && told_) told_(*lost_);
+  notify_ = std::move(notify);
+  if (lost_ && notify_) notify_(*lost_);
 }
 
 Status PostgresStore::check_writer() {

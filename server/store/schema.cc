@@ -27,7 +27,7 @@ constexpr std::array kTokens = {
     Token{"{keyed}", "STRICT, WITHOUT ROWID", ""},
 };
 
-// Version 1, never to be changed: what comes later is a migration.
+// Version 1, never to be changed once it is released: what comes later is a migration.
 constexpr std::string_view kTables = R"sql(
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) {rows};
 CREATE TABLE nodes (
@@ -82,6 +82,7 @@ CREATE TABLE points (
   median {real},
   low {real},                   -- of the interval of the median
   high {real},
+  medians {bytes},              -- of the runs that gave samples, eight bytes each
   PRIMARY KEY (campaign, place)
 ) {keyed};
 CREATE TABLE runs (
@@ -117,8 +118,13 @@ CREATE TABLE attempts (
   stored {integer} NOT NULL DEFAULT 0,  -- the highest of the batches that are there from 1 on
   instances TEXT NOT NULL,      -- JSON object, by node
   addresses TEXT NOT NULL,      -- JSON array, by rank
+  started {real},               -- NULL: it was imported
+  ended {real},
+  outcome TEXT NOT NULL DEFAULT '',  -- once it has ended
+  reason TEXT NOT NULL DEFAULT '',
   PRIMARY KEY (campaign, run, fence)
 ) {keyed};
+CREATE INDEX attempts_by_time ON attempts (ended, started);
 CREATE TABLE fingerprints (
   sha256 TEXT PRIMARY KEY,
   facts TEXT NOT NULL           -- JSON object
@@ -207,6 +213,7 @@ CREATE TABLE audit (
   action TEXT NOT NULL,
   object TEXT NOT NULL
 ) {rows};
+CREATE INDEX audit_by_time ON audit (time);
 CREATE TABLE validations (
   model {name} NOT NULL,
   version {integer} NOT NULL,
@@ -339,20 +346,7 @@ INSERT INTO lease VALUES (0, '', 'epoch');
 )sql";
 
 // What takes tables to version 2, to 3 and so on.
-constexpr std::array<std::string_view, 2> kMigrations = {
-    // Times of attempts. Those of before have none.
-    R"sql(
-ALTER TABLE attempts ADD COLUMN started {real};
-ALTER TABLE attempts ADD COLUMN ended {real};
-ALTER TABLE attempts ADD COLUMN outcome TEXT NOT NULL DEFAULT '';  -- once it has ended
-ALTER TABLE attempts ADD COLUMN reason TEXT NOT NULL DEFAULT '';
-CREATE INDEX attempts_by_time ON attempts (ended, started);
-CREATE INDEX audit_by_time ON audit (time);
-)sql",
-    // Medians of a point's runs, eight bytes each. Those of before are in the samples alone.
-    R"sql(
-ALTER TABLE points ADD COLUMN medians {bytes};
-)sql"};
+constexpr std::array<std::string_view, 0> kMigrations = {};
 
 }  // namespace
 

@@ -26,7 +26,7 @@ Status write_feedback(SqlDatabase& database, const std::vector<FeedbackRecord>& 
       "DELETE FROM model_feedback WHERE model = ?1 AND version = ?2 AND id <= (SELECT id"
       " FROM model_feedback WHERE model = ?1 AND version = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)",
       [](SqlStatement& s, const FeedbackRecord& r) {
-        s.bind(r.key.model, r.key.version, kMostFeedbackReports);
+        s.bind(r.key.model, r.key.version, kMaxFeedbackReports);
       });
 }
 

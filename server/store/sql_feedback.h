@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "server/store/records.h"
+#include "server/store/model_records.h"
 #include "server/store/sql.h"
 
 namespace stripline::server {

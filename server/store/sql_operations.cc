@@ -22,7 +22,7 @@ Status write_operations(SqlDatabase& database, const std::vector<OperationRecord
                                       }));
   return write_all(database, records, "DELETE FROM operations WHERE number <= ?1 AND state <> ?2",
                    [](SqlStatement& s, const OperationRecord& r) {
-                     s.bind(r.number - kMostOperations, to_string(OperationState::running));
+                     s.bind(r.number - kMaxOperations, to_string(OperationState::running));
                    });
 }
 

@@ -114,7 +114,7 @@ class SqliteStore final : public SqlStore {
   std::mutex checkpointer_mutex_;
   SqliteDatabase checkpointer_;
   LogBound log_bound_;
-  int64_t told_pages_ = 0;  // pages of the log when it was last reported as large
+  int64_t reported_pages_ = 0;  // pages of the log when it was last reported as large
   const std::string installation_id_;
   const uint64_t fence_base_;
   std::mutex written_mutex_;
@@ -231,7 +231,7 @@ void SqliteStore::checkpoint() {
     copied = (*statement)->integer(2);
   }
   if (pages < kLargeLogPages) {
-    told_pages_ = 0;
+    reported_pages_ = 0;
     return;
   }
   if (copied == pages) {
@@ -239,8 +239,8 @@ void SqliteStore::checkpoint() {
     (void)checkpointer_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
     return;
   }
-  if (pages < 2 * told_pages_) return;
-  told_pages_ = pages;
+  if (pages < 2 * reported_pages_) return;
+  reported_pages_ = pages;
   spdlog::warn(
       "the database's write-ahead log has {} pages, of which {} can be copied into the database: a "
       "program that reads the file (sqlite3, a backup) has kept a transaction open since; end it",

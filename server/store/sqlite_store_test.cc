@@ -60,7 +60,7 @@ TEST_F(StoreTest, ReadersDoNotWaitForWriters) {
 
 // Whoever writes without a pause would never let the log begin again.
 TEST_F(StoreTest, TheLogIsCutBetweenTwoSteps) {
-  constexpr uintmax_t kMost = LogBound::kMostBytes;
+  constexpr uintmax_t kMax = LogBound::kMaxBytes;
   const auto log_bytes = [&] { return std::filesystem::file_size(path_.string() + "-wal"); };
   const auto write = [&](int64_t number) {
     CampaignRecord record = campaign(number);
@@ -71,20 +71,20 @@ TEST_F(StoreTest, TheLogIsCutBetweenTwoSteps) {
   {
     Saboteur reader(path_.parent_path());
     reader.run("BEGIN; SELECT count(*) FROM campaigns");
-    for (int64_t number = 2; log_bytes() <= kMost; ++number) write(number);
+    for (int64_t number = 2; log_bytes() <= kMax; ++number) write(number);
     write(1000);
-    EXPECT_GT(log_bytes(), kMost) << "another program reads in it";
+    EXPECT_GT(log_bytes(), kMax) << "another program reads in it";
     reader.run("COMMIT");
   }
   // Within a second of the last attempt.
   const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (log_bytes() > kMost && std::chrono::steady_clock::now() < patience) {
+  while (log_bytes() > kMax && std::chrono::steady_clock::now() < patience) {
     apply({.campaigns = {campaign(1)}});
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   for (int64_t number = 1001; number < 1100; ++number) {
     write(number);
-    EXPECT_LE(log_bytes(), kMost) << number;
+    EXPECT_LE(log_bytes(), kMax) << number;
   }
 }
 
@@ -93,7 +93,7 @@ TEST_F(StoreTest, StepsWaitForNoReadsWhileAnotherProgramKeepsTheLog) {
   Saboteur backup(path_.parent_path());
   backup.run("BEGIN; SELECT count(*) FROM campaigns");
   for (int64_t number = 1;
-       std::filesystem::file_size(path_.string() + "-wal") <= LogBound::kMostBytes; ++number) {
+       std::filesystem::file_size(path_.string() + "-wal") <= LogBound::kMaxBytes; ++number) {
     CampaignRecord record = campaign(number);
     record.message = std::string(size_t{1} << 20, 'x');
     apply({.campaigns = {record}});

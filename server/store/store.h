@@ -110,8 +110,8 @@ class Store {
   /// Where rank 0 of this attempt is or was; nullopt when the run was never given out so.
   virtual Result<std::optional<std::string>> sampling_node(const RunKey& run, uint64_t fence) = 0;
   virtual Result<std::optional<RunAttempt>> attempt(const RunKey& run, uint64_t fence) = 0;
-  /// Attempts that were in progress between these times, the last to start first. Those of imported
-  /// campaigns, and of servers that stored no times of attempts, are not among them.
+  /// Attempts that were in progress between these times, the last to start first; none of imported
+  /// campaigns.
   virtual Result<std::vector<AttemptRecord>> attempts_between(double from_unix_s, double to_unix_s,
                                                               size_t limit) = 0;
   /// By node that took part in it, in order of name; none for attempts of before there were.

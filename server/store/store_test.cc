@@ -238,23 +238,6 @@ TEST_P(AnyStoreTest, AttemptsAreFoundByTime) {
   EXPECT_FALSE(*store_->attempt({1, 1}, 1));
 }
 
-TEST_P(AnyStoreTest, TablesOfAnOlderServerAreBroughtUpToDate) {
-  apply({.campaigns = {campaign(1)},
-         .runs = {run(1, 1)},
-         .attempts = {attempt_at({1, 1}, 1, std::nullopt)}});
-  store_.reset();
-  sabotage(kToVersion1);
-  reopen();
-  EXPECT_EQ((*store_->attempt({1, 1}, 1))->sampling_node, "b");
-  // The beginning of an attempt that was in progress then is not known.
-  apply({.attempts = {attempt_at({1, 1}, 2, 7)},
-         .attempt_ends = {{{1, 1}, 1, 6, AttemptOutcome::lost, "a rank died"}}});
-  check([&] {
-    ASSERT_EQ(store_->attempts_between(0, 100, 9)->size(), 1U);
-    EXPECT_EQ(store_->attempts_between(0, 100, 9)->front().fence, 2U);
-  });
-}
-
 TEST_P(AnyStoreTest, FactsOfAnAttemptStay) {
   apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}, .attempts = {{{1, 1}, 1, "a"}}});
   const std::map<std::string, std::string> facts = {{"fabric.provider", "tcp"}};
@@ -501,12 +484,11 @@ TEST_P(AnyStoreTest, ReportsOfRunsAreKeptOnceAndTheLastOnes) {
     EXPECT_TRUE(store_->feedback({"other", 0}, 0, 9)->empty());
   });
   Changes many;
-  for (size_t i = 0; i < kMostFeedbackReports; ++i) {
+  for (size_t i = 0; i < kMaxFeedbackReports; ++i) {
     many.feedback.push_back(report(1, std::to_string(i)));
   }
   apply(many);
-  EXPECT_EQ(store_->feedback({"tcp", 1}, 0, 2 * kMostFeedbackReports)->size(),
-            kMostFeedbackReports);
+  EXPECT_EQ(store_->feedback({"tcp", 1}, 0, 2 * kMaxFeedbackReports)->size(), kMaxFeedbackReports);
   EXPECT_EQ(store_->feedback({"tcp", 2}, 0, 9)->size(), 1U);
 }
 
@@ -739,7 +721,7 @@ TEST_P(AnyStoreTest, OperationsAreKept) {
   });
   // One that has not ended is not forgotten, however old.
   OperationRecord late = second;
-  late.number = kMostOperations + 5;
+  late.number = kMaxOperations + 5;
   apply({.operations = {late}});
   EXPECT_EQ(*store_->operations(0, 9), (std::vector{late, first}));
 }

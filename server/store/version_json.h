@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
-#include "server/store/records.h"
+#include "server/store/model_records.h"
 
 namespace stripline::server {
 

@@ -33,7 +33,7 @@ inline std::string packed_settings(
                         {"validated", validated},
                         {"cells", Json::array()},
                         {"checks", checks},
-                        {"proof", {{"factor", probe_factor}}},
+                        {"proofs", Json::array({{{"factor", probe_factor}}})},
                         {"files", {{"rules.conf", sha256_hex(text)}}}}}};
   return whole.dump();
 }

@@ -9,18 +9,6 @@
 
 namespace stripline::server {
 
-/// Makes the tables those of version 1 again, in either kind of database.
-inline constexpr const char* kToVersion1 = R"sql(
-ALTER TABLE points DROP COLUMN medians;
-DROP INDEX audit_by_time;
-DROP INDEX attempts_by_time;
-ALTER TABLE attempts DROP COLUMN started;
-ALTER TABLE attempts DROP COLUMN ended;
-ALTER TABLE attempts DROP COLUMN outcome;
-ALTER TABLE attempts DROP COLUMN reason;
-UPDATE meta SET value = '1' WHERE key = 'tables_version';
-)sql";
-
 class Saboteur {
  public:
   explicit Saboteur(const std::filesystem::path& data_dir) {

@@ -54,12 +54,18 @@ def families(functions):
     return [(name, plain, with_context) for name, (plain, with_context) in found.items()]
 
 
+def of_volatile(function):
+    return function.name.replace("shmem_", "stripline_volatile_", 1)
+
+
 def associations(functions, position):
     lines = []
     for function in functions:
         parameter = function.parameters[position]
         kinds = (" const *", " *") if parameter.startswith("const ") else (" *",)
         lines += [f"{function.distinct}{kind}: {function.name}" for kind in kinds]
+        if "volatile" in function.flags:
+            lines.append(f"{function.distinct} volatile *: {of_volatile(function)}")
     return lines + ["default: stripline_shmem_no_such_type"]
 
 
@@ -94,10 +100,27 @@ def overloads(name, plain, with_context):
     return text
 
 
+def taking_volatile(function, name, cast, inline="inline"):
+    """A function that calls this one, with what its first parameter points to as volatile."""
+    first, *others = function.names
+    pointer = function.parameters[0].removesuffix(first).strip()
+    parameters = ", ".join((f"volatile {function.parameters[0]}", *function.parameters[1:]))
+    call = f"{function.name}({', '.join((cast.format(pointer, first), *others))})"
+    back = "" if function.result == "void" else "return "
+    return f"{inline} {function.result} {name}({parameters}) {{ {back}{call}; }}\n"
+
+
 def header(head, functions):
     generic = families(functions)
-    c11 = "".join(generic_macro(*family) for family in generic)
+    chosen = {function for _, plain, _ in generic for function in plain if "volatile" in function.flags}
+    c11 = "".join(taking_volatile(function, of_volatile(function), "({}){}", "static inline")
+                  for function in functions if function in chosen)
+    c11 += "".join(generic_macro(*family) for family in generic)
     cxx = "".join(overloads(*family) for family in generic)
+    for function in functions:
+        if "volatile" in function.flags:
+            names = (function.name, function.generic) if function in chosen else (function.name,)
+            cxx += "".join(taking_volatile(function, name, "const_cast<{}>({})") for name in names)
     return (head.replace("@DECLARATIONS@", declarations(functions))
             .replace("@C11@", c11).replace("@CXX@", cxx))
 

@@ -4,7 +4,7 @@ import dataclasses
 import re
 
 SIZES = (8, 16, 32, 64, 128)
-FLAGS = {"ctx", "generic", "generic1", "deprecated", "v16", "c99", "noreturn"}
+FLAGS = {"ctx", "generic", "generic1", "deprecated", "v16", "c99", "noreturn", "volatile"}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -271,6 +271,38 @@ static void may_be_old(void) {
   if (me == 0) printf("an old value beside a new one: %ld of 20\n", sum);
 }
 
+/* The same of a get of more than 64 bytes that a program which is started with --bulk has made behind the same barrier
+ * before: it may have been made when the barrier ended. */
+static void large_may_be_old(void) {
+  static long block[20], second, old, sum;
+  long seen[20];
+  const int home = pes - 1;
+  for (long round = 1; round <= 20; ++round) {
+    shmem_barrier_all();
+    if (me == 1 % pes) {
+      usleep(200);
+      shmem_p(ctx, &block[5], round, home);
+      shmem_ctx_quiet(ctx);
+      shmem_p(ctx, &second, round, home);
+      shmem_ctx_quiet(ctx);
+    }
+    if (me == 0) {
+      usleep(600);
+      const long flag = shmem_g(ctx, &second, home);
+      shmem_get(ctx, seen, block, 20, home);
+      CHECK(seen[5] == round || seen[5] == round - 1);
+      old += flag == round && seen[5] != round;
+    }
+    shmem_barrier_all();
+    if (me == 0) {
+      shmem_get(ctx, seen, block, 20, home);
+      CHECK_EQUAL(seen[5], round);
+    }
+  }
+  shmem_sum_reduce(SHMEM_TEAM_WORLD, &sum, &old, 1);
+  if (me == 0) printf("an old block beside a new word: %ld of 20\n", sum);
+}
+
 /* --- large copies, the same ones behind the same barrier ----------------------------------------------------------- */
 
 static long given[kBlock], taken[kBlock];
@@ -323,6 +355,7 @@ int main(int argc, char **argv) {
   polling_elsewhere();
   learning();
   may_be_old();
+  large_may_be_old();
   large_copies();
   if (by_option) shmem_ctx_destroy(ctx);
   return passed("coalesce");

@@ -192,6 +192,26 @@ static void waits(void) {
   shmem_barrier_all();
 }
 
+/* As programs for OpenSHMEM 1.3 declare what they wait for. */
+static void volatile_flags(void) {
+  static volatile long flags[2];
+  static const long values[2] = {4, 5};
+  size_t indices[2];
+  const int next = (shmem_my_pe() + 1) % shmem_n_pes();
+  shmem_barrier_all();
+  for (int i = 0; i < 2; ++i) shmem_p((long *)&flags[i], values[i], next);
+  shmem_quiet();
+  shmem_wait_until(&flags[1], SHMEM_CMP_EQ, 5);
+  shmem_wait_until_all(flags, 2, NULL, SHMEM_CMP_GE, 4);
+  CHECK_EQUAL(shmem_wait_until_any(flags, 2, NULL, SHMEM_CMP_EQ, 5), 1);
+  CHECK_EQUAL(shmem_wait_until_some(flags, 2, indices, NULL, SHMEM_CMP_GE, 4), 2);
+  shmem_wait_until_all_vector(flags, 2, NULL, SHMEM_CMP_EQ, values);
+  CHECK_EQUAL(shmem_test(flags, SHMEM_CMP_EQ, 4), 1);
+  CHECK_EQUAL(shmem_test_all(flags, 2, NULL, SHMEM_CMP_EQ, 4), 0);
+  CHECK_EQUAL(shmem_test_some_vector(flags, 2, indices, NULL, SHMEM_CMP_EQ, values), 2);
+  shmem_barrier_all();
+}
+
 static size_t any_of(int how, int *flags) {
   static const int values[8] = {1, 1, 1, 1, 1, 1, 1, 1};
   switch (how) {
@@ -287,6 +307,35 @@ static void locks(void) {
   shmem_barrier_all();
 }
 
+/* Those who wait for a lock get it in the order in which they have asked for it. That a PE has asked is seen by the word
+ * of the one before it in the queue, whose lower half then has its number, plus one (shmem/locks.cc). */
+static void wait_until_asked(const long *lock, int pe) {
+  uint32_t after = 0;
+  while (after != (uint32_t)pe + 1) {
+    const long word = shmem_g(lock, pe - 1);
+    memcpy(&after, &word, sizeof after);
+  }
+}
+
+static void locks_are_handed_on_in_order(void) {
+  static long lock, turns;
+  const int me = shmem_my_pe(), pes = shmem_n_pes();
+  for (int round = 1; round <= 3; ++round) {
+    shmem_barrier_all();
+    if (me == 0) shmem_set_lock(&lock);
+    shmem_barrier_all();
+    if (me > 0) {
+      if (me > 1) wait_until_asked(&lock, me - 1);
+      shmem_set_lock(&lock);
+    } else if (pes > 1) {
+      wait_until_asked(&lock, pes - 1);
+    }
+    CHECK_EQUAL(shmem_atomic_fetch_inc(&turns, 0), (round - 1) * pes + me);
+    shmem_clear_lock(&lock);
+  }
+  shmem_barrier_all();
+}
+
 int main(int argc, char **argv) {
   const int wanted = argc > 1 && strcmp(argv[1], "multiple") == 0 ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE;
   int provided = -1;
@@ -295,8 +344,10 @@ int main(int argc, char **argv) {
   teams();
   active_sets();
   waits();
+  volatile_flags();
   each_is_found();
   waits_for_others();
   locks();
+  locks_are_handed_on_in_order();
   return passed("collectives");
 }

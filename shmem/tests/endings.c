@@ -30,6 +30,16 @@ static void child_has_a_copy(void) {
   value = 1;
 }
 
+/* Counts in static data until it is told to stop: how often. */
+static volatile long counts[2];
+static int stops;
+
+static void *count(void *place) {
+  long own = 0;
+  for (; !__atomic_load_n(&stops, __ATOMIC_RELAXED); ++own) *(volatile long *)place += 1;
+  return (void *)own;
+}
+
 static void *synchronise(void *unused) {
   (void)unused;
   shmem_sync_all();
@@ -42,6 +52,14 @@ int main(int argc, char **argv) {
   value = more_data[0];
 #endif
   if (strcmp(how, "early") == 0) shmem_barrier_all();
+  pthread_t counting[2];
+  const int counts_before = strcmp(how, "threads before") == 0;
+  if (counts_before) {
+    for (int i = 0; i < 2; ++i) {
+      if (pthread_create(&counting[i], NULL, count, (void *)&counts[i]) != 0) return 1;
+    }
+    usleep(1000);
+  }
   if (strcmp(how, "two threads") == 0) {
     int provided = -1;
     shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
@@ -49,6 +67,18 @@ int main(int argc, char **argv) {
     shmem_init();
   }
   const int me = shmem_my_pe(), pes = shmem_n_pes(), next = (me + 1) % pes;
+  if (counts_before) { /* nothing of it is lost where static data have moved */
+    __atomic_store_n(&stops, 1, __ATOMIC_RELAXED);
+    for (int i = 0; i < 2; ++i) {
+      void *counted = NULL;
+      CHECK_EQUAL(pthread_join(counting[i], &counted), 0);
+      CHECK_EQUAL(counts[i], (long)counted);
+    }
+  }
+  if (strcmp(how, "again") == 0) {
+    shmem_finalize();
+    shmem_init();
+  }
   if (strcmp(how, "exit") == 0) {
     printf("PE %d ends\n", me);
     return 0;
@@ -154,10 +184,11 @@ int main(int argc, char **argv) {
     shmem_long_atomic_inc(&value, next);
     shmem_pcontrol(1);
   }
-  if (strcmp(how, "lock") == 0) {
+  if (strcmp(how, "comparison") == 0) {
     int flag = 7;
     shmem_int_wait_until(&flag, 17, 0);
   }
+  if (strcmp(how, "signal") == 0) shmem_long_put_signal(values, &value, 1, &arrived, 1, 7, next);
   if (strcmp(how, "raw") == 0 && me == 0) {
     /* Others' puts arrive while this PE computes without a call. */
     while (*(volatile long *)&value != 5) {

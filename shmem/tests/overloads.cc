@@ -1,6 +1,8 @@
 // The overloaded functions of C++.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <iostream>
 #include <shmem.h>
 
 #define EXPECT(condition)                                                        \
@@ -41,6 +43,38 @@ void atomic_of(T value) {
   shmem_barrier_all();
 }
 
+// As programs for OpenSHMEM 1.3 declare what they wait for.
+template <typename T>
+void volatile_of(T value) {
+  static volatile T flags[2];
+  T* const plain = const_cast<T*>(flags);
+  const T values[2] = {value, value};
+  shmem_barrier_all();
+  for (int i = 0; i < 2; ++i) shmem_p(plain + i, value, (shmem_my_pe() + 1) % shmem_n_pes());
+  shmem_quiet();
+  shmem_wait_until(&flags[1], SHMEM_CMP_EQ, value);
+  shmem_wait_until_all(flags, 2, nullptr, SHMEM_CMP_EQ, value);
+  EXPECT(shmem_wait_until_any(flags, 2, nullptr, SHMEM_CMP_EQ, value) < 2);
+  EXPECT(shmem_test(flags, SHMEM_CMP_EQ, value) == 1);
+  EXPECT(shmem_test_all_vector(flags, 2, nullptr, SHMEM_CMP_EQ, values) == 1);
+  shmem_barrier_all();
+}
+
+void volatile_by_name() {
+  static volatile long flag, lock;
+  shmem_set_lock(&lock);
+  shmem_clear_lock(&lock);
+  while (shmem_test_lock(&lock) != 0) {
+  }
+  shmem_clear_lock(&lock);
+  shmem_long_p(const_cast<long*>(&flag), 3, shmem_my_pe());
+  shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 3);
+  shmem_long_wait(&flag, 0);
+  shmem_wait(&flag, 0);
+  EXPECT(shmem_long_test(&flag, SHMEM_CMP_EQ, 3) == 1);
+  shmem_barrier_all();
+}
+
 template <typename T>
 void reduced(T value) {
   static T in, out;
@@ -53,8 +87,20 @@ void reduced(T value) {
   shmem_sync(SHMEM_TEAM_WORLD);
 }
 
-int main() {
+// Ends without what it has written to a stream that is not C's.
+static void end_with_buffers(const char* how) {
+  static long never;
+  std::ios::sync_with_stdio(false);
+  std::cout << "PE " << shmem_my_pe() << " has said so\n";
+  shmem_barrier_all();
+  if (shmem_my_pe() == 1 && std::strcmp(how, "exit") == 0) std::exit(3);
+  if (shmem_my_pe() == 1) shmem_global_exit(4);
+  shmem_long_wait_until(&never, SHMEM_CMP_EQ, 1);
+}
+
+int main(int argc, char** argv) {
   shmem_init();
+  if (argc > 1) end_with_buffers(argv[1]);
   rma_of<float>(1), rma_of<double>(2), rma_of<long double>(3), rma_of<char>('a'),
       rma_of<signed char>(4);
   rma_of<short>(5), rma_of<int>(6), rma_of<long>(7), rma_of<long long>(8), rma_of<unsigned char>(9);
@@ -62,6 +108,10 @@ int main() {
       rma_of<unsigned long long>(13);
   atomic_of<int>(1), atomic_of<long>(2), atomic_of<long long>(3), atomic_of<unsigned>(4);
   atomic_of<unsigned long>(5), atomic_of<unsigned long long>(6);
+  volatile_of<short>(1), volatile_of<int>(2), volatile_of<long>(3), volatile_of<long long>(4);
+  volatile_of<unsigned short>(5), volatile_of<unsigned>(6), volatile_of<unsigned long>(7),
+      volatile_of<unsigned long long>(8);
+  volatile_by_name();
   reduced<float>(1), reduced<double>(2), reduced<long double>(3), reduced<short>(4),
       reduced<int>(5);
   reduced<long>(6), reduced<unsigned char>(7), reduced<unsigned long long>(8);

@@ -12,8 +12,16 @@ namespace stripline {
 namespace {
 
 TEST(OpenShmem, SharesStaticDataAndTheHeap) { expect_passed_on_all("symmetric_data"); }
+// Static data of the library that a program is linked with.
+TEST(OpenShmem, SharesDataOfSharedObjects) { expect_passed_on_all("library_data"); }
 TEST(OpenShmem, PutsGetsAndCounts) { expect_passed_on_all("operations"); }
 TEST(OpenShmem, HasCollectiveOperations) { expect_passed_on_all("collectives"); }
+TEST(OpenShmem, DoesWhatFormulasSayInEachFunction) {
+  for (const auto& path : {kMapped, kTcp}) expect_passed("every_function", path, {}, {}, {2});
+  expect_passed("every_function", kEmulated, {}, {}, {3});
+  expect_passed("every_function", kNodes, {}, {}, {4});
+  expect_passed("every_function", kTcp, {}, {{"STRIPLINE_COALESCE", "1"}}, {3});
+}
 TEST(OpenShmem, HasTheSameByThreads) {
   for (const auto& path : {kMapped, kTcp}) expect_passed("collectives", path, {"multiple"});
 }
@@ -72,11 +80,13 @@ TEST(OpenShmem, NamesCallsWithTheirLinesInTracesAndMessages) {
 
 // The program of docs/worked-examples.md.
 TEST(OpenShmem, CountsAndReadsOneByOne) {
-  for (const char* const coalesces : {"0", "1"}) {
-    const Finished ended =
-        job(3, kTcp, osh("single_accesses", {"3000", "500"}), {{"STRIPLINE_COALESCE", coalesces}});
-    EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
-    EXPECT_NE(ended.out.find("as expected"), std::string::npos) << ended.out;
+  for (const auto& arguments : {Arguments{"3000", "500"}, Arguments{"3000", "500", "records"}}) {
+    for (const char* const coalesces : {"0", "1"}) {
+      const Finished ended =
+          job(3, kTcp, osh("single_accesses", arguments), {{"STRIPLINE_COALESCE", coalesces}});
+      EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+      EXPECT_NE(ended.out.find("as expected"), std::string::npos) << ended.out;
+    }
   }
 }
 
@@ -170,6 +180,18 @@ TEST(OpenShmem, IsLinkedWhereThereIsSomethingToLink) {
   EXPECT_NE(shown({"--shared", "a.c"}).find("libstripline_shmem.so"), std::string::npos);
 }
 
+// What would be loaded by dlopen() is another C library's.
+TEST(OpenShmem, IsNotLinkedStatically) {
+  for (const char* const how : {"-static", "--static", "-static-pie"}) {
+    const Finished refused = run_program({program("oshcc"), how, "a.c", "-o", "a"}, 60);
+    EXPECT_EQ(refused.exit_code, 1) << refused.err;
+    EXPECT_NE(refused.err.find(std::string(how) + " is not possible"), std::string::npos)
+        << refused.err;
+  }
+  const Finished compiled = run_program({program("oshcc"), "--show", "-static", "-c", "a.c"}, 60);
+  EXPECT_EQ(compiled.exit_code, 0) << compiled.err;
+}
+
 // --- how programs end ----------------------------------------------------------------------------
 
 Finished ending(const Arguments& path, const std::string& how, const Variables& environment = {}) {
@@ -178,13 +200,39 @@ Finished ending(const Arguments& path, const std::string& how, const Variables& 
 
 TEST(OpenShmemEndings, AreThoseOfTheProgram) {
   for (const auto& path : {kMapped, kTcp}) {
-    for (const char* const good : {"", "exit", "fork", "twice", "global 0"}) {
+    for (const char* const good : {"", "exit", "fork", "twice", "global 0", "threads before"}) {
       const Finished ended = ending(path, good);
       EXPECT_EQ(ended.exit_code, kExitOk) << good << ": " << ended.err;
     }
     EXPECT_EQ(ending(path, "exit 3").exit_code, 3);
     EXPECT_EQ(ending(path, "global 4").exit_code, 4);
   }
+}
+
+// A job is joined once, with a launcher or without.
+TEST(OpenShmemEndings, NameAStartBehindTheEnd) {
+  const std::string expected = "shmem_init behind the last shmem_finalize";
+  const Finished launched = ending(kMapped, "again");
+  EXPECT_EQ(launched.exit_code, kExitBadInput) << launched.err;
+  EXPECT_NE(launched.err.find(expected), std::string::npos) << launched.err;
+  const Finished alone = run_program(osh("endings", {"again"}), 60);
+  EXPECT_EQ(alone.exit_code, kExitBadInput) << alone.err;
+  EXPECT_NE(alone.err.find(expected), std::string::npos) << alone.err;
+  EXPECT_EQ(lines_with(alone.err, ""), 1U) << alone.err;
+}
+
+// Streams of C++ with buffers of their own, of the PE that ends the program, and of others.
+TEST(OpenShmemEndings, KeepWhatStreamsHaveBuffered) {
+  const auto expect = [](const std::string& how, int status, const std::vector<int>& pes) {
+    const Finished ended = job(3, kMapped, osh("overloads", {how}));
+    EXPECT_EQ(ended.exit_code, status) << ended.err;
+    for (const int pe : pes) {
+      EXPECT_NE(ended.out.find("PE " + std::to_string(pe) + " has said so"), std::string::npos)
+          << how << ": " << ended.out;
+    }
+  };
+  expect("global exit", 4, {0, 1, 2});
+  expect("exit", 3, {1});
 }
 
 // A PE that is stopped, or dead, is named, and keeps none from ending.
@@ -237,6 +285,8 @@ TEST(OpenShmemEndings, NameMistakes) {
   expect("pe", "shmem_long_p names PE 3, but the program has PEs 0 to 2");
   expect("free", "which shmem_malloc has not returned, or which has been freed");
   expect("early", "shmem_barrier_all outside of shmem_init and shmem_finalize");
+  expect("comparison", "shmem_int_wait_until with comparison 17, which is not one of");
+  expect("signal", "shmem_long_put_signal with signal operator 7, which is neither");
   const Finished size = ending(kMapped, "", {{"SHMEM_SYMMETRIC_SIZE", "nonsense"}});
   EXPECT_EQ(size.exit_code, kExitUsage);
   EXPECT_NE(size.err.find("SHMEM_SYMMETRIC_SIZE='nonsense' is not a size"), std::string::npos)
@@ -435,6 +485,41 @@ TEST(StaticLayouts, AreRefusedWhereALibraryIsPreloadedOnOnePe) {
     }
     const Finished everywhere = job(3, path, {"sh", "-c", preload + start});
     EXPECT_EQ(everywhere.exit_code, kExitOk) << everywhere.err;
+  }
+}
+
+// Each loads two libraries of one file name, in an order of its own.
+TEST(StaticLayouts, DoNotDependOnTheOrderOfLibrariesOfOneName) {
+  const TempFolder folder;
+  std::vector<std::string> libraries;
+  for (const char* const built : {"libosh_preloaded.so", "libosh_preloaded_other.so"}) {
+    const auto place = folder / std::to_string(libraries.size());
+    std::filesystem::create_directory(place);
+    libraries.push_back((place / "libof_one_name.so").string());
+    std::filesystem::copy_file(program(built), libraries.back());
+  }
+  const Finished ended =
+      job(3, kTcp,
+          {"sh", "-c",
+           "if [ $STRIPLINE_RANK = 1 ]; then export LD_PRELOAD=" + libraries[1] + ":" +
+               libraries[0] + "; else export LD_PRELOAD=" + libraries[0] + ":" + libraries[1] +
+               "; fi; exec " + program("osh_symmetric_data")});
+  EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+}
+
+TEST(StaticLayouts, MayHaveAnyNumberOfObjects) {
+  const TempFolder folder;
+  std::string all;
+  for (int i = 0; i < 100; ++i) {
+    const std::string copy = (folder / ("lib" + std::to_string(i) + ".so")).string();
+    std::filesystem::copy_file(program("libosh_preloaded.so"), copy);
+    all += (all.empty() ? "" : ":") + copy;
+  }
+  for (const auto& path : {kMapped, kTcp}) {
+    const Finished ended =
+        job(2, path,
+            {"sh", "-c", "export LD_PRELOAD=" + all + "; exec " + program("osh_symmetric_data")});
+    EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
   }
 }
 

@@ -68,7 +68,7 @@ void add_common(CLI::App& app, CommonOptions& options) {
   app.add_option(
          "--same-node", options.target.same_node,
          "How ranks of one node reach each other: network, mapped (loads and stores) or cma")
-      ->type_name("WAY")
+      ->type_name("PATH")
       ->envname("STRIPLINE_SAME_NODE")
       ->check(one_of({"network", "mapped", "cma"}))
       ->capture_default_str();

@@ -54,7 +54,7 @@ Result<campaign::OfflineResults> begun(const std::string& file, campaign::PlanBu
     return results;
   }
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text,
-                             read_whole_file(file, campaign::kMostResultsBytes));
+                             read_whole_file(file, campaign::kMaxResultsBytes));
   STRIPLINE_ASSIGN_OR_RETURN(auto before, campaign::read_results(text, "'" + file + "'"));
   // As JSON: files may write the same number in two forms.
   STRIPLINE_ASSIGN_OR_RETURN(const Json is, campaign::to_json(before.plan));
@@ -194,7 +194,7 @@ class Campaign {
 
 Result<campaign::OfflineResults> carry_out(const PlanOptions& options) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text,
-                             read_whole_file(options.plan_file, campaign::kMostBundleBytes));
+                             read_whole_file(options.plan_file, campaign::kMaxBundleBytes));
   STRIPLINE_ASSIGN_OR_RETURN(auto plan, campaign::read_bundle(text, "'" + options.plan_file + "'"));
   STRIPLINE_RETURN_IF_ERROR(check_experiments(plan));
   STRIPLINE_RETURN_IF_ERROR(check_offline(plan.assignment));

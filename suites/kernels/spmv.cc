@@ -302,7 +302,7 @@ Benchmark spmv_benchmark() {
       integer_factor(kIterationsFactor, "1",
                      "Products in a repetition; a sample is the time of one.", {10}, 1, 1000),
       name_factor(kInspectionFactor,
-                  "Whether finding out who needs what is done before, or at the begin "
+                  "Whether finding out who needs what is done before, or at the beginning "
                   "of each repetition.",
                   {"before", kTimed})};
   for (const std::string_view method :

@@ -39,7 +39,7 @@ std::vector<experiment::Factor> update_factors() {
   }
   factors.push_back(
       name_factor(kUpdateMethod,
-                  "By which way updates reach other ranks (UpdateMethod): automatic chooses "
+                  "By which method updates reach other ranks (UpdateMethod): automatic chooses "
                   "with a model, and takes buffers without one; for tuned.",
                   std::move(methods)));
   return factors;

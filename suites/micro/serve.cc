@@ -115,7 +115,7 @@ Benchmark serve_benchmark() {
                   .description =
                       "Ranks 0 and 1 compute for 2.5 times the time of a blocking operation, in "
                       "eight slices after each of which they make progress; rank 0 has an "
-                      "operation under way meanwhile, or none, in turns. A sample is by how much "
+                      "operation in progress meanwhile, or none, in turns. A sample is by how much "
                       "rank 1 takes longer with one: s(S), nothing where a NIC serves.",
                   .factors = {std::move(bytes)},
                   .metric = {"time_to_serve", "s", true},

@@ -104,8 +104,7 @@ struct Measured {
 };
 
 Measured measure(const std::vector<uint32_t>& processors, const experiment::Point& point) {
-  const std::vector<std::string> parts = micro::kSharedUpdate.variants();
-  const auto part = static_cast<update::SharedPart>(place_in(parts, point.variant));
+  const plan::SharedPart part = plan::shared_part(point.variant);
   const auto placement = static_cast<SharedPlacement>(
       place_in(model::kSharedPlacementNames, *experiment::text_param(point, factor::kPlacement)));
   const detail::CellOperations operations =

@@ -129,7 +129,7 @@ Benchmark vis_benchmark() {
        .description =
            "Rank 0 gets from, or puts to, rank 1 regions of equal size and distance, which it "
            "holds without gaps, by one strided call carried out by one method (the variants). In "
-           "the classes light and heavy both ranks compute while the transfer is under way, "
+           "the classes light and heavy both ranks compute while the transfer is in progress, "
            "without entering the library: they sum up as much data as it moves, once or 16 times; "
            "compute is that alone. A sample is the time until both are done.",
        .factors =

@@ -85,7 +85,7 @@ Status VisTransfer::check_method(const VisOptions& options) {
   }
   if (context_->broadcast(carried_out, kInitiator) != 0) return {};
   return Error(ErrorCode::invalid_argument,
-               "this transfer cannot be carried out that way here: the network has no such "
+               "this transfer cannot be carried out by that method here: the network has no such "
                "operations, or the buffers are too small");
 }
 

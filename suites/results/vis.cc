@@ -183,7 +183,7 @@ Status print_vis(const Options& options) {
   std::printf(
       "Regret: time of the chosen method over that of the best one, less 1, computation included; "
       "on cells whose sizes of regions and of data no campaign measures. The best one is chosen on "
-      "every other run and compared in the runs between them, and the other way round, %u runs; "
+      "every other run and compared in the runs between them, and vice versa, %u runs; "
       "cells in which the choice was faster count as 0, and the worst is that of the cells whose "
       "95 %% interval over runs, in brackets, lies above 0. Criteria: at most %s on average, %s at "
       "worst (INCONCLUSIVE: the interval holds it). Cells whose interval reaches beyond %s are "

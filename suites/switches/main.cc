@@ -125,7 +125,7 @@ std::string text_of(const Nodes& nodes, const std::vector<HostName>& hosts,
                     const SwitchTree& tree) {
   std::ostringstream text;
   text << "# Switches above each host, from the uppermost down, by latencies of gets of 8 bytes;\n"
-          "# for STRIPLINE_SWITCHES_FILE. One way and the other differ by "
+          "# for STRIPLINE_SWITCHES_FILE. The two directions differ by "
        << std::round(1000 * tree.noise) / 10 << " %.\n";
   for (size_t distance = 0; distance < tree.levels.size(); ++distance) {
     const SwitchTree::Level& level = tree.levels[distance];
@@ -195,7 +195,7 @@ int main(int argc, char** argv) {
       "  srun --mpi=pmix --ntasks-per-node=1 stripline-switches --out switches.txt\n"
       "  export STRIPLINE_SWITCHES_FILE=$PWD/switches.txt      # of agents and programs",
       "stripline-switches");
-  app.add_option("--repetitions", repetitions, "Gets of each pair, each way")
+  app.add_option("--repetitions", repetitions, "Gets of each pair, in each direction")
       ->type_name("N")
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));

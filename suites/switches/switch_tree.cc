@@ -151,7 +151,7 @@ Result<SwitchTree> switch_tree(const Latencies& latencies) {
   tree.noise = latencies.noise();
   if (tree.noise > kMostNoise) {
     return Error(ErrorCode::failed_precondition,
-                 "the latencies between the nodes tell nothing of switches: one way and the other "
+                 "the latencies between the nodes tell nothing of switches: their two directions "
                  "differ by " +
                      percent(tree.noise) + ", more than " + percent(kMostNoise) + kAgain);
   }

@@ -10,6 +10,7 @@
 #include "base/packed_export.h"
 #include "base/sha256.h"
 #include "base/whole_file.h"
+#include "optimizer/targets/registry.h"
 #include "suites/targets/owned_files.h"
 
 namespace stripline::suites::tune {
@@ -192,6 +193,17 @@ Result<Bundle> unpacked(std::string_view text, std::string_view what) {
                                return get_string(*files, name, what);
                              }));
   return bundle;
+}
+
+Result<fs::path> unpack_into(const fs::path& folder, std::string_view text, std::string_view what) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Bundle bundle, unpacked(text, what));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json record, parse_json(bundle.record, "export record"));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string name, get_string(record, "target", "export record"));
+  STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(name));
+  STRIPLINE_ASSIGN_OR_RETURN(const Adapter* adapter, find_adapter(*target));
+  STRIPLINE_ASSIGN_OR_RETURN(const Bundle there, moved(bundle, *adapter, folder, "", false));
+  STRIPLINE_RETURN_IF_ERROR(write_bundle(there, folder, false, "try again"));
+  return folder / there.files.front().name;
 }
 
 Result<Bundle> moved(const Bundle& bundle, const Adapter& adapter, const fs::path& folder,

@@ -27,6 +27,12 @@ Result<std::string> packed(const Bundle& bundle);
 /// Errors: data_loss, also where a file is not what its record says.
 Result<Bundle> unpacked(std::string_view text, std::string_view what);
 
+/// Writes what packed() has made into a folder of ours. Returns the path of its first file. Errors:
+/// those of unpacked(), moved() and write_bundle(); unimplemented for a target that is not
+/// measured.
+Result<std::filesystem::path> unpack_into(const std::filesystem::path& folder,
+                                          std::string_view text, std::string_view what);
+
 /// The same settings for `folder`: the path in them is another one then. The first file is that
 /// which users name, and is called `name` unless that is empty. Only what is `installed` may be
 /// removed again. Errors: data_loss for files that are not those of this target.

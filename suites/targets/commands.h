@@ -16,10 +16,11 @@ struct TuneOptions {
   std::vector<std::string> collectives;  ///< empty: all
   uint64_t most_bytes = uint64_t{1} << 20;
   double margin = 0.03;
-  uint64_t memory_bytes = uint64_t{64} << 20;
-  std::string output;    ///< a folder; empty: stripline-TARGET here
-  std::string use = {};  ///< a comment for the files; empty: how to verify them in that folder
-  double stall_s = 15;   ///< a launch that prints nothing for this time has hung
+  uint64_t memory_bytes = uint64_t{64} << 20;  ///< that settings may take on each rank
+  uint32_t largest_job = 0;  ///< ranks that memory is estimated for; fewer than `ranks`: these
+  std::string output;        ///< a folder; empty: stripline-TARGET here
+  std::string use = {};      ///< a comment for the files; empty: how to verify them in that folder
+  double stall_s = 15;       ///< a launch that prints nothing for this time has hung
   uint64_t seed = 1;
   bool commutative_only = false;
   bool accept_untried = false;
@@ -28,12 +29,20 @@ struct TuneOptions {
 };
 int tune_command(const TuneOptions& options);
 
-/// Tunes as stripline-agent asks for it, by the protocol of workers (docs/worker-protocol.md).
-int work_command();
+/// Tunes, or validates settings again, as stripline-agent asks for it, by the protocol of workers
+/// (docs/worker-protocol.md). `largest_job`: as in TuneOptions.
+int work_command(uint32_t largest_job);
 
-/// Measures every alternative in every cell, this number of runs each, and prints the times as JSON
-/// lines: what a search is judged by (scripts/tuned_targets.py). Takes no time limit.
-int sweep_command(const TuneOptions& options, size_t runs);
+struct SweepOptions {
+  TuneOptions tune;
+  uint32_t runs = 10;
+  bool knobs = false;  ///< of a target that has alternatives, too: knobs in place of these
+  std::string record;  ///< of knobs: a record, whose settings are measured together besides
+};
+/// Measures every alternative in every cell, or every value of every knob, and two of those that
+/// gain, in a number of runs each, and prints the times as JSON lines: what a search is judged by
+/// (scripts/tuned_targets.py). Takes no time limit.
+int sweep_command(const SweepOptions& options);
 
 struct TryOptions {
   std::string target;
@@ -68,6 +77,7 @@ struct InstallOptions {
   std::string folder;   ///< empty: where this user's programs read their settings
   bool packed = false;  ///< The file is what pack_command() has written.
   bool accept_untried = false;
+  bool commutative_only = false;  ///< also what holds for commutative operations alone
 };
 /// Installs an exported file where programs read it, or have it read.
 int install_command(const InstallOptions& options);
@@ -108,7 +118,7 @@ int write_command(const WriteOptions& options);
 struct CheckOptions {
   std::string target;
   std::string file;
-  bool rules = false;  ///< Open MPI: a rules file in place of parameters
+  bool rules = false;  ///< a file of rules (Open MPI) or a selection (MPICH), not of settings
   bool commutative_only = false;
 };
 /// Reads a file of a target as strictly as possible, and says what is unsafe in it.

@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <map>
 #include <tuple>
 
 #include "base/json.h"
+#include "base/number_text.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/tuning.h"
 
 namespace stripline::suites::tune {
 namespace {
-
-constexpr std::string_view kExperimentPrefix = "target.";
 
 using Key = std::tuple<std::string, int64_t, int64_t, std::string, int64_t>;
 
@@ -23,11 +22,12 @@ Key key_of(const DriverCell& cell) {
 }
 
 std::optional<Key> key_of(const experiment::Point& point) {
-  if (!point.experiment.starts_with(kExperimentPrefix)) return std::nullopt;
+  const std::string_view operation = experiment::operation_of_cells(point.experiment);
+  if (operation.empty()) return std::nullopt;
   const auto number = [&](const char* name) {
     return static_cast<int64_t>(experiment::number_param(point, name).value_or(-1));
   };
-  return Key{point.experiment.substr(kExperimentPrefix.size()), number("ranks"), number("bytes"),
+  return Key{std::string(operation), number("ranks"), number("bytes"),
              experiment::text_param(point, "type").value_or(""), number("in_place")};
 }
 
@@ -41,17 +41,14 @@ class Index {
   Result<std::pair<size_t, size_t>> find(const experiment::Point& point) const {
     const auto key = key_of(point);
     const auto cell = key ? cells_.find(*key) : cells_.end();
-    size_t variant = 0;
-    const std::string& text = point.variant;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), variant);
-    const bool number = error == std::errc() && end == text.data() + text.size();
-    if (cell == cells_.end() || !number || variant >= plan_.variants.size()) {
+    const auto variant = number_from_text<size_t>(point.variant);
+    if (cell == cells_.end() || !variant || *variant >= plan_.variants.size()) {
       return Error(ErrorCode::data_loss,
                    "the driver has printed a point that it was not asked "
                    "for: " +
                        experiment::point_key(point));
     }
-    return std::pair(cell->second, variant);
+    return std::pair(cell->second, *variant);
   }
 
  private:
@@ -110,6 +107,10 @@ Result<DriverOutput> read_driver_output(const DriverPlan& plan, std::string_view
       STRIPLINE_ASSIGN_OR_RETURN(std::string name,
                                  get_string(json, "unsettable", "the driver's output"));
       output.unsettable.insert(std::move(name));
+    } else if (json.contains("process")) {
+      STRIPLINE_ASSIGN_OR_RETURN(const int64_t process,
+                                 get_integer(json, "process", "the driver's output"));
+      output.processes.push_back(process);
     } else if (json.contains("at") || json.contains("turns")) {
       output.in_turns = json.contains("turns");
       const Json& begun = json[output.in_turns ? "turns" : "at"];

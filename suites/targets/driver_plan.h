@@ -53,6 +53,8 @@ struct DriverSeries {
 struct DriverOutput {
   /// Control variables that do not let themselves be set as a variant asks: it cannot be measured.
   std::set<std::string> unsettable;
+  /// Numbers of the ranks' processes, of a driver that says them.
+  std::vector<int64_t> processes;
   std::vector<DriverSeries> series;
   /// The cell and the variant that were tried last without coming to their end.
   std::optional<std::pair<size_t, size_t>> unfinished;

@@ -61,6 +61,13 @@ TEST(DriverOutput, SeriesAreFoundAgain) {
   EXPECT_TRUE(output->done);
 }
 
+TEST(DriverOutput, HasTheProcessesThatADriverNames) {
+  const auto output = read_driver_output(two_cells(), "{\"process\":12}\n{\"process\":13}\n");
+  ASSERT_TRUE(output.ok()) << output.error().message();
+  EXPECT_EQ(output->processes, (std::vector<int64_t>{12, 13}));
+  EXPECT_FALSE(read_driver_output(two_cells(), "{\"process\":\"12\"}\n").ok());
+}
+
 TEST(DriverOutput, WhatHungIsKnown) {
   DriverPlan plan = two_cells();
   plan_text(plan);

@@ -1,12 +1,12 @@
-#include <array>
 #include <iostream>
-#include <optional>
 
 #include "base/atomic_file.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
 #include "base/whole_file.h"
 #include "optimizer/targets/environment_file.h"
+#include "optimizer/targets/mpich/mpich.h"
+#include "optimizer/targets/mpich/selection_file.h"
 #include "optimizer/targets/nccl/nccl.h"
 #include "optimizer/targets/openmpi/han_rules.h"
 #include "optimizer/targets/openmpi/json_rules.h"
@@ -29,69 +29,6 @@ template <typename T>
 Status status_of(const Result<T>& result) {
   if (result.ok()) return {};
   return result.error();
-}
-
-// Shares of the time by the end of which each stage has ended; the rest is for the proof.
-constexpr std::array kStageEnds = {0.5, 0.7, 0.85};
-
-// What was validated with these is not stale with them. Other things of the record stay.
-Status renew(const fs::path& record_file, const Basis& here, const std::optional<Proof>& proof) {
-  STRIPLINE_ASSIGN_OR_RETURN(Json record, read_json_file(record_file));
-  record["validated"] = true;
-  record["version"] = here.version;
-  record["kernel"] = here.kernel;
-  record["configuration"] = here.configuration;
-  if (proof) record["proof"]["factor"] = proof->factor;
-  return write_json_file(record_file, record);
-}
-
-Result<int> verify(const VerifyOptions& options) {
-  const TimeBudget budget(options.minutes * 60);
-  std::error_code error;
-  const fs::path file = fs::absolute(options.file, error);
-  STRIPLINE_ASSIGN_OR_RETURN(ExportRecord record, read_record_of(file));
-  STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(record.target));
-  STRIPLINE_ASSIGN_OR_RETURN(const Session session, open_session(*target, options.accept_untried));
-  STRIPLINE_ASSIGN_OR_RETURN(const Basis here, basis_here(*session.adapter));
-  const auto stale = stale_reasons(record, here);
-  for (const std::string& one : stale) print_progress(one);
-  const bool has_news = !stale.empty() || !record.validated;
-  const targets::Safety safety{.commutative_only = record.commutative_only};
-  STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, session.adapter->complaints(file, safety));
-  for (const std::string& one : complaints) print_progress(one);
-  if (!complaints.empty()) {
-    return Error(ErrorCode::failed_precondition,
-                 "'" + file.string() + "' is unsafe, or overridden: " + complaints.front());
-  }
-  Launcher launcher(*session.adapter, session.driver.string(), session.folder, record.path,
-                    options.cancel_fd);
-  ValidationOptions validation{
-      .rule = {.margin = record.margin}, .processors = processors_here(), .seed = record.seed + 2};
-  const auto checks = checks_of(*target, record.search.result.by_cell, record.search.settings,
-                                record.ranks, safety);
-  for (size_t i = 0; i < kStages.size() && (i == 0 || record.stages.back().passed); ++i) {
-    validation.budget_s = budget.left_s(kStageEnds[i]);
-    STRIPLINE_ASSIGN_OR_RETURN(const auto checked, validate(launcher, file, checks, kStages[i],
-                                                            validation, print_progress));
-    record.stages.push_back(judge_stage(kStages[i], checked, validation));
-    record.checked.insert(record.checked.end(), checked.begin(), checked.end());
-  }
-  record.validated = record.stages.back().passed;
-  if (record.proof && record.validated) {
-    validation.budget_s = budget.left_s();
-    STRIPLINE_ASSIGN_OR_RETURN(record.proof->factor,
-                               prove_reading(launcher, file, record.proof->probe, validation));
-  } else {
-    record.proof.reset();
-  }
-  if (record.validated && has_news) {
-    // It holds where its record cannot be written, too.
-    const Status renewed = renew(file.parent_path() / kRecordName, here, record.proof);
-    if (!renewed.ok()) print_progress("not noted in its record: " + renewed.error().message());
-  }
-  record.search.result = {};
-  std::cout << (options.json ? to_json(record).dump() + "\n" : summary_of(record));
-  return record.validated ? kExitOk : kExitFailure;
 }
 
 Result<std::vector<Setting>> settings_of(const std::vector<std::string>& texts) {
@@ -161,14 +98,41 @@ Result<std::vector<std::string>> hazards_of_rules(const std::string& text, const
   return targets::openmpi::hazards(rules, safety);
 }
 
+// A selection of algorithms of MPICH, as the installed version reads it; without one as 4.0 does,
+// which knows least.
+Status check_selection(const std::string& text, const std::string& what) {
+  namespace mpich = targets::mpich;
+  mpich::Grammar grammar = mpich::Grammar::v4_0;
+  if (const auto installed = detect(mpich::target()); installed.ok()) {
+    STRIPLINE_ASSIGN_OR_RETURN(grammar, mpich::grammar_of(installed->version));
+  }
+  return status_of(mpich::read_selection(text, what, grammar));
+}
+
+// Variables of a target, and the selection of algorithms that they name.
+Status check_variables(const targets::Target& target, const std::string& text,
+                       const std::string& what) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto settings, targets::read_environment(text, what));
+  STRIPLINE_RETURN_IF_ERROR(targets::check_settings(target, settings));
+  for (const auto& [name, value] : settings) {
+    if (name != targets::mpich::kSelectionVariable) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string selection, read_whole_file(value));
+    STRIPLINE_RETURN_IF_ERROR(check_selection(selection, "'" + value + "'"));
+  }
+  return {};
+}
+
 Result<int> check(const CheckOptions& options) {
   STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(options.target));
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(options.file));
   const std::string what = "'" + options.file + "'";
   std::vector<std::string> found;
-  if (options.rules) {
+  if (options.rules && target->name == "mpich") {
+    STRIPLINE_RETURN_IF_ERROR(check_selection(text, what));
+  } else if (options.rules) {
     if (target->name != "openmpi") {
-      return Error(ErrorCode::invalid_argument, "only Open MPI has rules files");
+      return Error(ErrorCode::invalid_argument,
+                   "only Open MPI and MPICH have files of rules, or of a selection");
     }
     const targets::Safety safety{.commutative_only = options.commutative_only};
     STRIPLINE_ASSIGN_OR_RETURN(found, hazards_of_rules(text, what, safety));
@@ -184,8 +148,7 @@ Result<int> check(const CheckOptions& options) {
   } else if (target->name == "nccl") {
     STRIPLINE_RETURN_IF_ERROR(status_of(targets::nccl::read_tuner_file(text, what)));
   } else {
-    STRIPLINE_ASSIGN_OR_RETURN(const auto settings, targets::read_environment(text, what));
-    STRIPLINE_RETURN_IF_ERROR(targets::check_settings(*target, settings));
+    STRIPLINE_RETURN_IF_ERROR(check_variables(*target, text, what));
   }
   for (const std::string& one : found) std::cout << one << '\n';
   if (found.empty()) std::cout << options.file << ": nothing is wrong with it\n";
@@ -194,7 +157,6 @@ Result<int> check(const CheckOptions& options) {
 
 }  // namespace
 
-int verify_command(const VerifyOptions& options) { return exit_code_of(verify(options)); }
 int write_command(const WriteOptions& options) { return exit_code_of(write(options)); }
 int check_command(const CheckOptions& options) { return exit_code_of(check(options)); }
 

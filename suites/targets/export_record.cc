@@ -10,6 +10,7 @@
 #include "base/table.h"
 #include "optimizer/targets/registry.h"
 #include "suites/targets/bundle.h"
+#include "suites/targets/knob_search.h"
 
 namespace stripline::suites::tune {
 namespace {
@@ -59,6 +60,19 @@ Json violations_json(const std::vector<targets::Violation>& violations) {
   return all;
 }
 
+Json proof_json(const Proof& proof) {
+  const Probe& probe = proof.probe;
+  Json json = cell_json(probe.cell);
+  if (probe.setting) {
+    json["setting"] = {{"name", probe.setting->name}, {"value", probe.setting->value}};
+    json["operation"] = probe.operation;
+  } else {
+    json["candidate"] = probe.candidate.name;
+  }
+  json["factor"] = number_json(proof.factor);
+  return json;
+}
+
 // Empty without any.
 std::string violations_table(const std::string& title,
                              const std::vector<targets::Violation>& violations) {
@@ -87,6 +101,32 @@ std::optional<targets::Candidate> candidate_named(const targets::Target& target,
   return std::nullopt;
 }
 
+Result<Probe> probe_from_json(const Json& json, const targets::Target& target,
+                              const ExportRecord& record) {
+  constexpr std::string_view kWhere = "export record.proofs";
+  Probe probe;
+  STRIPLINE_ASSIGN_OR_RETURN(probe.cell, cell_from_json(json, kWhere));
+  if (!json.contains("setting")) {
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string name, get_string(json, "candidate", kWhere));
+    const auto candidate = candidate_named(target, probe.cell.collective, name);
+    if (!candidate) return Error(ErrorCode::data_loss, "export record: '" + name + "' is unknown");
+    probe.candidate = *candidate;
+    return probe;
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* setting, get_object(json, "setting", kWhere));
+  targets::Setting given;
+  STRIPLINE_ASSIGN_OR_RETURN(given.name, get_string(*setting, "name", kWhere));
+  STRIPLINE_ASSIGN_OR_RETURN(given.value, get_string(*setting, "value", kWhere));
+  probe.setting = std::move(given);
+  STRIPLINE_ASSIGN_OR_RETURN(probe.operation, get_string(json, "operation", kWhere));
+  const auto operations = knob_cells(target, record.ranks, record.processors);
+  if (std::ranges::find(operations, probe.operation, &DriverCell::operation) == operations.end()) {
+    return Error(ErrorCode::data_loss,
+                 "export record: its probe is of an operation that is not known here");
+  }
+  return probe;
+}
+
 // The time of a choice over the default's: that of the validation, which chose nothing, where there
 // is one; else that of the search.
 struct Shown {
@@ -110,7 +150,7 @@ Shown shown_ratio(const ExportRecord& record, size_t at) {
 std::string nodes_text(const SearchReport& search) {
   const bool one_node = !search.result.by_cell.empty()
                             ? is_one_node(search.result.by_cell.front().cell)
-                            : !search.probe || is_one_node(search.probe->cell);
+                            : !search.settings_probe || is_one_node(search.settings_probe->cell);
   return one_node ? " ranks on one node" : " ranks, each as on a node of its own";
 }
 
@@ -198,6 +238,14 @@ Json to_json(const ExportRecord& record) {
                        {"upper", number_json(one.test.upper)},
                        {"pairs", one.pairs}});
   }
+  Json predicted = Json::array();
+  for (const Prediction& one : record.predicted) {
+    predicted.push_back({{"collective", to_string(one.collective)},
+                         {"ranks", one.ranks},
+                         {"first_bytes", one.range.first},
+                         {"last_bytes", one.range.last},
+                         {"chosen", one.range.candidate.name}});
+  }
   Json stages = Json::array();
   for (const StageResult& one : record.stages) {
     stages.push_back({{"stage", to_string(one.stage)},
@@ -216,6 +264,7 @@ Json to_json(const ExportRecord& record) {
                {"user", record.user},
                {"time", record.time},
                {"seed", record.seed},
+               {"largest_job", record.largest_job},
                {"margin", record.margin},
                {"commutative_only", record.commutative_only},
                {"validated", record.validated},
@@ -226,21 +275,13 @@ Json to_json(const ExportRecord& record) {
                {"settings", std::move(settings)},
                {"unsettable", record.search.unsettable},
                {"rejected", std::move(rejected)},
+               {"predicted", std::move(predicted)},
                {"violations", violations_json(record.search.violations)},
                {"tuned_violations", violations_json(record.search.tuned_violations)},
                {"stages", std::move(stages)},
                {"checks", std::move(checked)}};
-  if (record.proof) {
-    json["proof"] = cell_json(record.proof->probe.cell);
-    const Probe& probe = record.proof->probe;
-    if (probe.setting) {
-      json["proof"]["setting"] = {{"name", probe.setting->name}, {"value", probe.setting->value}};
-      json["proof"]["operation"] = probe.operation;
-    } else {
-      json["proof"]["candidate"] = probe.candidate.name;
-    }
-    json["proof"]["factor"] = number_json(record.proof->factor);
-  }
+  json["proofs"] = Json::array();
+  for (const Proof& one : record.proofs) json["proofs"].push_back(proof_json(one));
   return json;
 }
 
@@ -312,33 +353,12 @@ Result<ExportRecord> record_from_json(const Json& json) {
     choice.candidate = *candidate;
     record.search.result.by_cell.push_back(std::move(choice));
   }
-  if (json.contains("proof")) {
-    STRIPLINE_ASSIGN_OR_RETURN(const Json* proof, get_object(json, "proof", kWhere));
-    Proof read;
-    STRIPLINE_ASSIGN_OR_RETURN(read.probe.cell, cell_from_json(*proof, "export record.proof"));
-    if (proof->contains("setting")) {
-      STRIPLINE_ASSIGN_OR_RETURN(const Json* setting, get_object(*proof, "setting", kWhere));
-      targets::Setting given;
-      STRIPLINE_ASSIGN_OR_RETURN(given.name, get_string(*setting, "name", kWhere));
-      STRIPLINE_ASSIGN_OR_RETURN(given.value, get_string(*setting, "value", kWhere));
-      read.probe.setting = std::move(given);
-      STRIPLINE_ASSIGN_OR_RETURN(read.probe.operation, get_string(*proof, "operation", kWhere));
-      const auto operations = knob_cells(**target, record.ranks.front());
-      if (std::ranges::find(operations, read.probe.operation, &DriverCell::operation) ==
-          operations.end()) {
-        return Error(ErrorCode::data_loss,
-                     "export record: its probe is of an operation that is "
-                     "not known here");
-      }
-    } else {
-      STRIPLINE_ASSIGN_OR_RETURN(const std::string name, get_string(*proof, "candidate", kWhere));
-      const auto candidate = candidate_named(**target, read.probe.cell.collective, name);
-      if (!candidate) {
-        return Error(ErrorCode::data_loss, "export record: '" + name + "' is unknown");
-      }
-      read.probe.candidate = *candidate;
+  if (json.contains("proofs")) {
+    STRIPLINE_ASSIGN_OR_RETURN(const Json* proofs, get_array(json, "proofs", kWhere));
+    for (const Json& one : *proofs) {
+      STRIPLINE_ASSIGN_OR_RETURN(Probe probe, probe_from_json(one, **target, record));
+      record.proofs.push_back({.probe = std::move(probe)});
     }
-    record.proof = std::move(read);
   }
   return record;
 }
@@ -355,7 +375,8 @@ std::vector<std::string> stale_reasons(const ExportRecord& record, const Basis& 
   }
   if (!record.configuration.empty() && here.configuration != record.configuration) {
     reasons.emplace_back(
-        "how the target is built, or what other files set, is not what it was validated with");
+        "how the target is built, or what other files set, or the environment, is not what it was "
+        "validated with");
   }
   return reasons;
 }
@@ -386,6 +407,10 @@ std::vector<std::string> comments_of(const ExportRecord& record, const std::stri
           " with 95 % confidence, or is not here",
       use,
       ""};
+  if (!record.search.settings.empty()) {
+    lines.push_back("Memory that settings take was estimated for jobs of " +
+                    std::to_string(record.largest_job) + " ranks");
+  }
   for (const auto& setting : record.search.settings) {
     for (const KnobResult& knob : record.search.knobs) {
       if (knob.setting == setting) {
@@ -467,17 +492,12 @@ std::string summary_of(const ExportRecord& record) {
               ")\n";
     }
   }
-  if (!record.proof && record.validated) {
+  if (record.proofs.empty() && record.validated) {
     text += "That the target reads it was not proven: nothing that was measured is slow enough\n";
   }
-  if (record.proof) {
-    const Probe& probe = record.proof->probe;
-    const auto& setting = probe.setting;
-    text += "Read by the target: a probe (" +
-            (setting ? setting->name + "=" + setting->value : probe.candidate.name) + " for " +
-            (setting ? probe.operation : std::string(to_string(probe.cell.collective))) + " of " +
-            std::to_string(probe.cell.ranks) + " ranks) took " + factor_text(record.proof->factor) +
-            " times as long\n";
+  for (const Proof& one : record.proofs) {
+    text += "Read by the target: a probe (" + describe(one.probe) + ") took " +
+            factor_text(one.factor) + " times as long\n";
   }
   return text;
 }

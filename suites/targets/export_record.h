@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "optimizer/targets/rules.h"
 #include "suites/targets/owned_files.h"
 #include "suites/targets/search.h"
 #include "suites/targets/session.h"
@@ -21,6 +22,13 @@ namespace stripline::suites::tune {
 struct Proof {
   Probe probe;
   double factor = 0;  ///< by which the probe slowed its cell down
+};
+
+/// A choice for a number of ranks that was not measured, as those on both sides agree.
+struct Prediction {
+  targets::Collective collective = targets::Collective::allreduce;
+  uint32_t ranks = 0;
+  targets::SizeRange range;
 };
 
 struct ExportRecord {
@@ -35,14 +43,18 @@ struct ExportRecord {
   std::string user;
   std::string time;  ///< RFC 3339
   uint64_t seed = 1;
+  uint32_t largest_job = 0;  ///< ranks that the memory of settings was estimated for
   double margin = 0.03;
   bool commutative_only = false;
   bool validated = false;
   std::map<std::string, std::string> files;  ///< SHA-256 by name
   SearchReport search;
+  std::vector<Prediction> predicted;
   std::vector<StageResult> stages;  ///< those that were reached
   std::vector<Checked> checked;     ///< of all of them
-  std::optional<Proof> proof;
+  /// A proof of each thing that is exported (rules, settings); empty: it is not shown that the
+  /// target reads them.
+  std::vector<Proof> proofs;
 };
 
 Json to_json(const ExportRecord& record);
@@ -60,7 +72,7 @@ Result<ExportRecord> read_record_of(const std::filesystem::path& file);
 /// Comments for the head of every file: who, when, what for, and the gains with their intervals.
 std::vector<std::string> comments_of(const ExportRecord& record, const std::string& use);
 
-/// For people: gains per cell, knobs, what was rejected, how validation and proof ended.
+/// For people: gains per cell, knobs, what was rejected, how validation and proofs ended.
 std::string summary_of(const ExportRecord& record);
 
 }  // namespace stripline::suites::tune

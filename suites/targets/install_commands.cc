@@ -54,22 +54,12 @@ Result<Place> place_for(const Adapter& adapter, const std::string& folder) {
   return place;
 }
 
-// The first file of a packed export, unpacked for the time being.
-Result<fs::path> unpacked_into(const WorkFolder& folder, const std::string& packed) {
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(packed));
-  STRIPLINE_ASSIGN_OR_RETURN(const Bundle bundle, unpacked(text, "'" + packed + "'"));
-  STRIPLINE_ASSIGN_OR_RETURN(const Json record, parse_json(bundle.record, "export record"));
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string target,
-                             get_string(record, "target", "export record"));
-  STRIPLINE_ASSIGN_OR_RETURN(const Adapter* adapter, adapter_of(target));
-  STRIPLINE_ASSIGN_OR_RETURN(const Bundle there, moved(bundle, *adapter, folder.path(), "", false));
-  STRIPLINE_RETURN_IF_ERROR(write_bundle(there, folder.path(), false, "try again"));
-  return folder / there.files.front().name;
-}
-
 // The file that is named, or the first one of what it packs.
 Result<fs::path> file_of(const std::string& name, bool is_packed, const WorkFolder& folder) {
-  if (is_packed) return unpacked_into(folder, name);
+  if (is_packed) {
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(name));
+    return unpack_into(folder.path(), text, "'" + name + "'");
+  }
   std::error_code error;
   return fs::absolute(name, error);
 }
@@ -84,7 +74,7 @@ Result<int> install(const InstallOptions& options) {
         ErrorCode::failed_precondition,
         "'" + file.string() + "' was not validated: tune again, or 'stripline export verify' it");
   }
-  if (!record.proof) {
+  if (record.proofs.empty()) {
     return Error(ErrorCode::failed_precondition,
                  "that the target reads '" + file.string() +
                      "' was not proven, as nothing that was measured is slow enough for a probe: "
@@ -98,21 +88,28 @@ Result<int> install(const InstallOptions& options) {
                      " is installed: 'stripline export verify' says whether it holds there, and "
                      "notes that it does; --accept-untried installs it all the same");
   }
-  const targets::Safety safety{.commutative_only = record.commutative_only};
-  STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, adapter->complaints(file, safety));
-  if (!complaints.empty()) {
+  // Whoever tuned it knew of his programs; others may read it, too.
+  if (record.commutative_only && !options.commutative_only) {
     return Error(ErrorCode::failed_precondition,
-                 "it would have no effect, or be unsafe: " + complaints.front());
+                 "it was tuned by --commutative-only: programs with operations that do not commute "
+                 "get wrong results with it; where none that reads it has any, "
+                 "--commutative-only installs it");
   }
+  const targets::Safety safety{.commutative_only = record.commutative_only};
   STRIPLINE_ASSIGN_OR_RETURN(const Place place, place_for(*adapter, options.folder));
   STRIPLINE_ASSIGN_OR_RETURN(const Bundle bundle, read_bundle(file));
   STRIPLINE_ASSIGN_OR_RETURN(const Bundle there,
                              moved(bundle, *adapter, place.folder, place.name, true));
+  const fs::path installed = place.folder / there.files.front().name;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, adapter->complaints(file, safety, installed));
+  if (!complaints.empty()) {
+    return Error(ErrorCode::failed_precondition,
+                 "it would have no effect, or be unsafe: " + complaints.front());
+  }
   STRIPLINE_RETURN_IF_ERROR(write_bundle(
       there, place.folder, true,
       "move it away, add the lines of the exported file to it by hand, or name another "
       "folder by --to"));
-  const fs::path installed = place.folder / there.files.front().name;
   note_export(installed);
   std::cout
       << "Installed: " << installed.string() << '\n'
@@ -190,7 +187,9 @@ Result<Bundle> as_converted(const Bundle& bundle, std::vector<ExportFile> files,
   record["configuration"] = "";
   record["stages"] = Json::array();
   record["checks"] = Json::array();
-  if (record.contains("proof")) record["proof"]["factor"] = nullptr;  // the probe stays
+  if (record.contains("proofs")) {
+    for (Json& one : record["proofs"]) one["factor"] = nullptr;  // the probes stay
+  }
   record.erase(kFormerFiles);
   record.erase(kBackups);
   record["files"] = Json::object();

@@ -6,6 +6,8 @@
 #include <limits>
 #include <poll.h>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/atomic_file.h"
 #include "base/cut_text.h"
@@ -53,6 +55,20 @@ bool ends_with_done(const std::filesystem::path& file, uintmax_t size) {
   const size_t before = end.size() > 1 ? end.rfind('\n', end.size() - 2) : std::string::npos;
   const auto last = read_driver_output(DriverPlan{}, std::string_view(end).substr(before + 1));
   return last.ok() && last->done;
+}
+
+// Prefixes of files that may be there before a launch, when its processes are not known yet.
+std::vector<std::string_view> prefixes_before(const Adapter& adapter) {
+  auto prefixes = adapter.shared_memory_prefixes();
+  if (adapter.names_memory_by_process()) {
+    prefixes.insert(prefixes.end(), {"1", "2", "3", "4", "5", "6", "7", "8", "9"});
+  }
+  return prefixes;
+}
+
+Result<DriverOutput> output_in(const std::filesystem::path& file, const DriverPlan& plan) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string printed, read_whole_file(file, kMostPrinted));
+  return read_driver_output(plan, printed);
 }
 
 uint32_t most_ranks(const DriverPlan& plan) {
@@ -108,8 +124,7 @@ Result<Launched> Launcher::run(DriverPlan& plan, const Environment& environment)
   options.environment = *environment_;
   for (const auto& [name, value] : environment) options.environment[name] = value;
   options.environment[kLaunchVariable] = token;
-  const auto prefixes = adapter_.shared_memory_prefixes();
-  const auto shared_before = shared_memory_files(prefixes);
+  const auto shared_before = shared_memory_files(prefixes_before(adapter_));
 
   Launched launched;
   bool cancelled = false;
@@ -147,15 +162,22 @@ Result<Launched> Launcher::run(DriverPlan& plan, const Environment& environment)
       break;
     }
   }
+  auto output = output_in(folder_ / "out", plan);
   if (!launched.failure.empty() || killed) {
     kill_processes_of(token);
+    std::vector<std::string> by_process;
+    for (const int64_t process : output.ok() ? output->processes : std::vector<int64_t>()) {
+      by_process.push_back(std::to_string(process) + ":");
+    }
+    auto prefixes = adapter_.shared_memory_prefixes();
+    if (adapter_.names_memory_by_process()) {
+      prefixes.insert(prefixes.end(), by_process.begin(), by_process.end());
+    }
     remove_shared_memory_files(prefixes, shared_before);
   }
   if (cancelled) return Error(ErrorCode::cancelled, "stopped on request");
-
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string printed,
-                             read_whole_file(folder_ / "out", kMostPrinted));
-  STRIPLINE_ASSIGN_OR_RETURN(launched.output, read_driver_output(plan, printed));
+  if (!output.ok()) return output.error();
+  launched.output = std::move(*output);
   if (const auto said = read_whole_file(folder_ / "err"); said.ok()) {
     launched.said = said->size() > kMostSaid ? said->substr(said->size() - kMostSaid) : *said;
   }

@@ -1,13 +1,14 @@
 #include "suites/targets/leftovers.h"
 
 #include <algorithm>
-#include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/number_text.h"
 
 namespace stripline::suites::tune {
 namespace {
@@ -22,12 +23,11 @@ void for_each_process(Look look) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator("/proc", error)) {
     const std::string name = entry.path().filename().string();
-    pid_t pid = 0;
-    const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (wrong != std::errc() || end != name.data() + name.size()) continue;
+    const auto pid = number_from_text<pid_t>(name);
+    if (!pid) continue;
     struct stat facts {};
     if (::stat(entry.path().c_str(), &facts) != 0 || facts.st_uid != ::geteuid()) continue;
-    look(pid, entry.path());
+    look(*pid, entry.path());
   }
 }
 

@@ -35,8 +35,9 @@ constexpr const char* kFooter =
     "  2  wrong usage, a setting or a value that is not valid; a file or its record is missing;\n"
     "     the target is not known, measured or installed here, or has no compiler\n"
     "  3  a version that was not tried; a file that is malformed, was changed, was not validated\n"
-    "     or installed, is unsafe, overridden, or not read; settings of the target in the\n"
-    "     environment; a command of the target or its compiler fails\n"
+    "     or installed, is unsafe, overridden, or not read, or holds for commutative operations\n"
+    "     alone; settings of the target in the environment; a command of the target or its\n"
+    "     compiler fails\n"
     "  4  something cannot be started or written, or settings take more than --memory\n"
     "  5  the target's programs fail, with its default settings or with an exported file\n"
     "  6  a program that was asked for a version, or a compiler, takes too long; the time was up\n"
@@ -68,6 +69,15 @@ void add_minutes(CLI::App& command, double& minutes, const char* about) {
       ->type_name("M")
       ->check(CLI::Range(0.1, 1440.0))
       ->capture_default_str();
+}
+
+void add_largest_job(CLI::App& command, uint32_t& ranks) {
+  command
+      .add_option("--largest-job", ranks,
+                  "Ranks of the largest job here, for which memory is estimated (default: the "
+                  "largest of --ranks)")
+      ->type_name("N")
+      ->transform(whole_number(2, 1 << 24));
 }
 
 void add_stall(CLI::App& command, double& stall_s) {
@@ -123,10 +133,11 @@ void define_tune(CLI::App& app, const std::string& name, TuneOptions& options,
       ->capture_default_str();
   command
       ->add_option("--memory", options.memory_bytes,
-                   "Memory that settings may take on each rank, by estimate")
+                   "Memory that settings may take on each rank beyond the defaults, by estimate")
       ->type_name("BYTES")
       ->transform(size_from(1))
       ->capture_default_str();
+  add_largest_job(*command, options.largest_job);
   command
       ->add_option("--output", options.output,
                    "Folder for the files and their record (default: stripline-" + name + ")")
@@ -138,24 +149,28 @@ void define_tune(CLI::App& app, const std::string& name, TuneOptions& options,
       "Nothing else should run here meanwhile.\n");
 }
 
-struct Sweep {
-  TuneOptions options;
-  uint32_t runs = 10;
-};
-
-void define_sweep(CLI::App& app, Sweep& sweep) {
+void define_sweep(CLI::App& app, SweepOptions& sweep) {
   CLI::App* const command = app.add_subcommand(
-      "sweep", "Measure every alternative in every cell, to judge by it what tuning has found");
-  add_required(command, "target", sweep.options.target, "Its name, see 'list'", "TARGET");
-  command->add_option("--runs", sweep.runs, "Launches that each alternative is measured in")
+      "sweep",
+      "Measure every alternative or every value of a knob, to judge by it what tuning has found");
+  add_required(command, "target", sweep.tune.target, "Its name, see 'list'", "TARGET");
+  command->add_option("--runs", sweep.runs, "Launches that each is measured in")
       ->type_name("N")
       ->transform(whole_number(2, 1000))
       ->capture_default_str();
-  add_measurement(*command, sweep.options);
-  add_alternatives(*command, sweep.options);
+  command->add_flag("--knobs", sweep.knobs,
+                    "Values of knobs, and two of those that gain, in place of alternatives; of "
+                    "targets without alternatives always");
+  command
+      ->add_option("--record", sweep.record,
+                   "With knobs: measure the settings of this record of tuning together, too")
+      ->type_name("FILE");
+  add_measurement(*command, sweep.tune);
+  add_alternatives(*command, sweep.tune);
   command->footer(
-      "Prints a JSON object per line: a cell, an alternative, and its median time in each run.\n"
-      "Knobs have their defaults. Nothing else should run here meanwhile.\n");
+      "Prints a JSON object per line: a cell, an alternative or settings, and the median time in\n"
+      "each run. Knobs that are not swept have their defaults. Nothing else should run here\n"
+      "meanwhile.\n");
 }
 
 void define_try(CLI::App& app, TryOptions& options) {
@@ -210,6 +225,9 @@ void define_export(CLI::App& app, Export& options) {
                     "The file is what 'export pack' has written, or a server published");
   install->add_flag("--accept-untried", options.install.accept_untried,
                     "Also where another version is installed than it was validated for");
+  install->add_flag("--commutative-only", options.install.commutative_only,
+                    "Also what was tuned for operations that commute: no program that reads it has "
+                    "others");
   CLI::App* const uninstall = group->add_subcommand(
       "uninstall", "Remove an installed file, and put back what was installed before it");
   add_required(uninstall, "file", options.uninstall, "The installed file, or its folder", "FILE");
@@ -267,7 +285,7 @@ void define_export(CLI::App& app, Export& options) {
   add_required(check, "target", options.check.target, "Its name, see 'list'", "TARGET");
   add_required(check, "file", options.check.file, "The file", "FILE");
   check->add_flag("--rules", options.check.rules,
-                  "Open MPI: it is a rules file, not one of parameters");
+                  "It is not of settings, but of rules (Open MPI) or a selection (MPICH)");
   check->add_flag("--commutative-only", options.check.commutative_only,
                   "All programs here use operations that commute");
 }
@@ -302,16 +320,17 @@ int main(int argc, char** argv) {
   define_tune(app, gasnet.target, gasnet, false);
   TryOptions trying;
   define_try(app, trying);
-  Sweep sweep;
+  SweepOptions sweep;
   define_sweep(app, sweep);
   Export exporting;
   define_export(app, exporting);
   // For agents, not for people.
-  const CLI::App* const work =
-      app.add_subcommand("work", "Tune as stripline-agent asks")->group("");
+  CLI::App* const work = app.add_subcommand("work", "Tune as stripline-agent asks")->group("");
+  uint32_t largest_job = 0;
+  add_largest_job(*work, largest_job);
   if (const auto end = read_command_line(app, argc, argv)) return *end;
 
-  if (*work) return work_command();
+  if (*work) return work_command(largest_job);
   if (*list) return finish(list_command(list_json));
   if (app.got_subcommand("export")) {
     const CLI::App* const group = app.get_subcommand("export");
@@ -337,9 +356,9 @@ int main(int argc, char** argv) {
   for (TuneOptions* const one : {&mpich, &ucx, &oshmem, &libfabric, &gasnet}) {
     if (app.got_subcommand(one->target)) chosen = one;
   }
-  TuneOptions& options = sweeps ? sweep.options : *chosen;
+  TuneOptions& options = sweeps ? sweep.tune : *chosen;
   std::ranges::sort(options.ranks);
   options.ranks.erase(std::unique(options.ranks.begin(), options.ranks.end()), options.ranks.end());
   options.cancel_fd = signals.get();
-  return finish(sweeps ? sweep_command(options, sweep.runs) : tune_command(options));
+  return finish(sweeps ? sweep_command(sweep) : tune_command(options));
 }

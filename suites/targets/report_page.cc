@@ -23,6 +23,8 @@ constexpr const char* kStyle =
     "td.n{text-align:right;color:#111}td.d{color:#666}"
     "pre{background:#f4f4f4;color:#111;padding:1em;overflow:auto}";
 
+constexpr const char* kNotProven = "<p>That the target reads the files was not proven.</p>\n";
+
 std::string text_of(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return "";
@@ -42,6 +44,18 @@ uint64_t bytes_of(const Json& cell) {
 
 std::string size_text(const Json& cell) {
   return text_of(cell, "collective") == "barrier" ? "-" : exact_bytes_text(bytes_of(cell));
+}
+
+// "8 B to 128 B" of what is predicted.
+std::string range_text(const Json& range) {
+  const auto bytes = [&](const char* key) {
+    const auto found = range.find(key);
+    return found != range.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
+  };
+  const uint64_t first = bytes("first_bytes");
+  const uint64_t last = bytes("last_bytes");
+  if (text_of(range, "collective") == "barrier") return "all calls";
+  return exact_bytes_text(first) + (last > first ? " to " + exact_bytes_text(last) : "");
 }
 
 // "0.52 (0.50 to 0.55)", or nothing.
@@ -80,18 +94,33 @@ std::string table(const std::string& title, const std::vector<std::string>& head
 
 bool departs(const Json& cell) { return text_of(cell, "chosen") != "default"; }
 
+// Time over the default's: that of its validation, which chose nothing, where there is one.
+struct Shown {
+  double ratio = 0;
+  std::string text;
+};
+
+Shown shown(const Json& record, const Json& cell) {
+  for (const Json& check : list_of(record, "checks")) {
+    const bool same = text_of(check, "stage") == "fitted" &&
+                      text_of(check, "operation") == text_of(cell, "collective") &&
+                      text_of(check, "ranks") == text_of(cell, "ranks") &&
+                      bytes_of(check) == bytes_of(cell);
+    if (same) return {number_of(check, "ratio"), ratio_text(check, "ratio", "lower", "upper")};
+  }
+  return {number_of(cell, "ratio"), ratio_text(cell, "ratio", "ratio_low", "ratio_high")};
+}
+
 // The greener, the more of the default's time is saved.
-std::string map_cell(const Json& cell) {
+std::string map_cell(const Json& record, const Json& cell) {
   const std::string why = text_of(cell, "outcome");
   if (!departs(cell)) {
     return "<td class=\"d\" title=\"" + html_text("default: " + why) + "\">" +
            (why == "few_runs" ? "?" : "=") + "</td>";
   }
-  const double ratio = number_of(cell, "ratio");
+  const auto [ratio, text] = shown(record, cell);
   const double saved = std::isnan(ratio) ? 0 : std::clamp(1 - ratio, 0.0, 0.7);
-  const std::string title = text_of(cell, "chosen") + ", " +
-                            ratio_text(cell, "ratio", "ratio_low", "ratio_high") +
-                            " of the default's time";
+  const std::string title = text_of(cell, "chosen") + ", " + text + " of the default's time";
   return formatted("<td class=\"n\" style=\"background:hsl(140,60%%,%.0f%%)\" title=\"",
                    95 - 50 * saved) +
          html_text(title) + "\">" + (std::isnan(ratio) ? "?" : formatted("%.2f", ratio)) + "</td>";
@@ -119,15 +148,15 @@ std::string gain_maps(const Json& record) {
       html += "<tr><th>" + std::to_string(ranks) + "</th>";
       for (const uint64_t bytes : sizes) {
         const auto cell = by_size.find(bytes);
-        html += cell == by_size.end() ? "<td></td>" : map_cell(*cell->second);
+        html += cell == by_size.end() ? "<td></td>" : map_cell(record, *cell->second);
       }
       html += "</tr>\n";
     }
     html += "</table>\n";
   }
   if (html.empty()) return html;
-  return "<h2>Gains</h2>\n<p>Time over the default's, by ranks and size. = keeps the default, "
-         "? was not measured often enough.</p>\n" +
+  return "<h2>Gains</h2>\n<p>Time over the default's, by ranks and size, on the fresh launches of "
+         "the validation. = keeps the default, ? was not measured often enough.</p>\n" +
          html;
 }
 
@@ -170,6 +199,13 @@ std::string rules_list(const Json& record) {
       html += "<li>" + html_text(sentence) + "</li>\n";
     }
     i = end;
+  }
+  for (const Json& one : list_of(record, "predicted")) {
+    html += "<li>" +
+            html_text(text_of(one, "collective") + " of " + text_of(one, "ranks") + " ranks uses " +
+                      text_of(one, "chosen") + " for " + range_text(one) +
+                      ", predicted, as the numbers of ranks on both sides agree") +
+            "</li>\n";
   }
   const auto settings = record.find("settings");
   if (settings != record.end() && settings->is_object()) {
@@ -231,19 +267,21 @@ std::string tables_of_what_was_seen(const Json& record) {
 }
 
 std::string proof_text(const Json& record) {
-  const auto proof = record.find("proof");
-  if (proof == record.end() || std::isnan(number_of(*proof, "factor"))) {
-    return "<p>That the target reads the files was not proven.</p>\n";
+  std::string html;
+  for (const Json& proof : list_of(record, "proofs")) {
+    const double factor = number_of(proof, "factor");
+    if (std::isnan(factor)) return kNotProven;
+    std::string what = text_of(proof, "candidate");
+    std::string operation = text_of(proof, "collective");
+    if (const auto setting = proof.find("setting"); setting != proof.end()) {
+      what = text_of(*setting, "name") + "=" + text_of(*setting, "value");
+      operation = text_of(proof, "operation");
+    }
+    html += "<p>Read by the target: a probe (" + html_text(what) + " for " +
+            html_text(operation + " of " + text_of(proof, "ranks")) + " ranks) took " +
+            formatted("%.2f", factor) + " times as long.</p>\n";
   }
-  std::string what = text_of(*proof, "candidate");
-  std::string operation = text_of(*proof, "collective");
-  if (const auto setting = proof->find("setting"); setting != proof->end()) {
-    what = text_of(*setting, "name") + "=" + text_of(*setting, "value");
-    operation = text_of(*proof, "operation");
-  }
-  return "<p>Read by the target: a probe (" + html_text(what) + " for " +
-         html_text(operation + " of " + text_of(*proof, "ranks")) + " ranks) took " +
-         formatted("%.2f", number_of(*proof, "factor")) + " times as long.</p>\n";
+  return html.empty() ? kNotProven : html;
 }
 
 }  // namespace

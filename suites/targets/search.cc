@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 
 #include "base/random.h"
 #include "optimizer/stats/order.h"
@@ -14,10 +13,6 @@ namespace {
 
 using targets::Cell;
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
-
-// More runs show differences that no program would notice.
-constexpr size_t kMostRuns = 16;
 // Runs after which sizes are added between those whose fastest alternatives differ.
 constexpr size_t kFirstRefinement = 2;
 constexpr size_t kRefinements = 2;
@@ -25,13 +20,7 @@ constexpr size_t kRefinements = 2;
 constexpr size_t kLeastRuns = kFirstRefinement + kRefinements - 1 + 4;
 // Launches that end early are made again without what ended them, this number of times in a row.
 constexpr int kMostRetries = 8;
-constexpr double kPointBudgetS = 0.008;
 constexpr double kLeastPointBudgetS = 0.001;
-constexpr uint32_t kRepetitions = 200;
-// The part of the time of knobs in which each is measured alone; the rest is for several together.
-constexpr double kScreening = 0.75;
-// A value with which an operation takes this much longer is sure to show in other runs, too.
-constexpr double kProbeFactor = 1.5;
 
 class CollectiveSearch {
  public:
@@ -51,7 +40,7 @@ class CollectiveSearch {
     launcher_.end_within(options_.budget_s);
     for (const Cell& cell : first_cells(options_.grid)) table_.add(cell);
     size_t refinements = 0;
-    while (table_.runs() < kMostRuns && launcher_.left_s() > 0) {
+    while (table_.runs() < kMostSearchRuns && launcher_.left_s() > 0) {
       const double begin_s = launcher_.left_s();
       table_.begin_run();
       for (const auto& group : launch_groups(options_.grid.ranks, options_.processors)) {
@@ -79,7 +68,7 @@ class CollectiveSearch {
     report_.runs = table_.runs();
     report_.seconds = options_.budget_s - launcher_.left_s();
     if (auto found = table_.slowest(options_.processors)) {
-      report_.probe = Probe{found->first, std::move(found->second)};
+      report_.rules_probe = Probe{found->first, std::move(found->second)};
     }
     STRIPLINE_ASSIGN_OR_RETURN(report_.violations,
                                targets::violated_guidelines(table_.defaults(), options_.rule));
@@ -140,7 +129,7 @@ class CollectiveSearch {
   DriverPlan empty_plan() const {
     return {.run = static_cast<uint32_t>(table_.runs() - 1),
             .seed = derive_seed(options_.seed, launcher_.launches()),
-            .repetitions = kRepetitions,
+            .repetitions = kSearchRepetitions,
             .budget_s = point_budget_s_};
   }
 
@@ -248,338 +237,10 @@ class CollectiveSearch {
   SearchReport& report_;
   SearchTable table_;
   Environment environment_;
-  double point_budget_s_ = kPointBudgetS;
-};
-
-class KnobSearch {
- public:
-  KnobSearch(Launcher& launcher, const SearchOptions& options, const Tell& tell,
-             SearchReport& report)
-      : launcher_(launcher), options_(options), tell_(tell), report_(report) {
-    const targets::Target& target = launcher.adapter().target();
-    for (const targets::Knob& knob : target.knobs) {
-      // What is chosen by collective is not looked at here.
-      const bool acts = knob.path == options.path || knob.path == targets::Path::any;
-      const bool is_choice = knob.name.starts_with("coll_") ||
-                             knob.name.find("_INTRA_ALGORITHM") != std::string_view::npos;
-      if (!acts || is_choice || knob.kind == targets::KnobKind::text) continue;
-      for (const auto value : targets::words_of(knob.values)) {
-        if (value == knob.default_value) continue;
-        arms_.push_back({.setting = {std::string(knob.name), std::string(value)}});
-      }
-    }
-    // First, so that there is time for it.
-    const std::string_view probe = target.probe_setting;
-    const size_t equals = probe.find('=');
-    if (equals == std::string_view::npos) return;
-    const targets::Setting setting{std::string(probe.substr(0, equals)),
-                                   std::string(probe.substr(equals + 1))};
-    arms_.insert(arms_.begin(), Arm{.setting = setting, .only_probe = true});
-  }
-
-  Status run() {
-    if (arms_.empty()) return {};
-    STRIPLINE_RETURN_IF_ERROR(leave_out_unsettable());
-    launcher_.end_within(kScreening * options_.knob_budget_s);
-    const uint32_t ranks = std::ranges::min(options_.grid.ranks);
-    cells_ = knob_cells(launcher_.adapter().target(), ranks);
-    size_t runs = 0;
-    if (launcher_.left_s() <= 0) {
-      leave_out_what_does_not_fit(std::numeric_limits<double>::infinity());
-    }
-    while (runs < kMostRuns && launcher_.left_s() > 0) {
-      const double begin_s = launcher_.left_s();
-      STRIPLINE_RETURN_IF_ERROR(measure(usual_, runs));
-      if (runs == 0) leave_out_what_does_not_fit(begin_s - launcher_.left_s());
-      for (const size_t at : order(runs)) {
-        if (arms_[at].failure.empty()) STRIPLINE_RETURN_IF_ERROR(measure(arms_[at], runs));
-      }
-      ++runs;
-      if (runs < least_runs()) continue;
-      STRIPLINE_RETURN_IF_ERROR(judge());
-      const double run_s = begin_s - launcher_.left_s();
-      if (all_known() || run_s > launcher_.left_s()) break;
-    }
-    STRIPLINE_RETURN_IF_ERROR(judge());
-    const auto measured =
-        std::ranges::count_if(arms_, [](const Arm& arm) { return arm.failure.empty(); });
-    tell_(std::to_string(measured) + " of " + std::to_string(arms_.size()) +
-          " values of knobs measured in " + std::to_string(runs) + " runs");
-    if (launcher_.adapter().target().candidates == nullptr) choose_probe();
-    launcher_.end_within((1 - kScreening) * options_.knob_budget_s);
-    return decide();
-  }
-
- private:
-  struct Arm {
-    targets::Setting setting;
-    bool only_probe = false;  // never exported
-    std::string failure;
-    std::vector<std::vector<double>> times;  // by cell and run
-    targets::KnobDecision decision;
-  };
-
-  size_t least_runs() const { return options_.rule.least_runs; }
-
-  Status leave_out_unsettable() {
-    std::vector<targets::Setting> settings;
-    for (const Arm& arm : arms_) {
-      const bool known = !settings.empty() && settings.back().name == arm.setting.name;
-      if (!known) settings.push_back(arm.setting);
-    }
-    STRIPLINE_ASSIGN_OR_RETURN(const auto names, launcher_.adapter().unsettable(settings));
-    for (Arm& arm : arms_) {
-      if (names.contains(arm.setting.name)) arm.failure = "cannot be set in this version";
-    }
-    report_.unsettable.insert(names.begin(), names.end());
-    return {};
-  }
-
-  // Fewer values with as many runs as a decision takes say more than all of them with less.
-  void leave_out_what_does_not_fit(double launch_s) {
-    const double launches =
-        kScreening * options_.knob_budget_s / launch_s / static_cast<double>(least_runs());
-    auto fit = static_cast<size_t>(std::clamp(launches - 1, 0.0, 1e6));
-    for (Arm& arm : arms_) {
-      if (!arm.failure.empty()) continue;
-      if (fit == 0) arm.failure = "there was no time to measure it";
-      if (fit > 0) --fit;
-    }
-  }
-
-  std::vector<size_t> order(size_t run) const {
-    std::vector<size_t> all(arms_.size());
-    for (size_t i = 0; i < all.size(); ++i) all[i] = i;
-    shuffle(all, derive_seed(options_.seed, run));
-    return all;
-  }
-
-  // The settings of `beside` count as the default.
-  Status measure(Arm& arm, size_t run, const std::vector<targets::Setting>& beside = {}) {
-    DriverPlan plan{.run = static_cast<uint32_t>(run),
-                    .seed = derive_seed(options_.seed, launcher_.launches()),
-                    .repetitions = kRepetitions,
-                    .budget_s = kPointBudgetS};
-    const size_t usual = plan.variant({});
-    plan.cells = cells_;
-    for (DriverCell& cell : plan.cells) cell.variants = {usual};
-    std::vector<targets::Setting> settings = beside;
-    if (!arm.setting.name.empty()) settings.push_back(arm.setting);
-    const Environment environment = launcher_.adapter().knobs(settings);
-    STRIPLINE_ASSIGN_OR_RETURN(const Launched launched, launcher_.run(plan, environment));
-    arm.times.resize(cells_.size());
-    for (auto& times : arm.times) times.resize(run + 1, kMissing);
-    std::string failure = launched.failure;
-    for (const DriverSeries& series : launched.output.series) {
-      const DriverCell& measured = plan.cells[series.cell];
-      const auto cell = std::ranges::find_if(cells_, [&](const DriverCell& one) {
-        return one.operation == measured.operation && one.bytes == measured.bytes;
-      });
-      if (!series.verified) failure = series.note;
-      if (series.values_s.empty() || !series.verified) continue;
-      arm.times[static_cast<size_t>(cell - cells_.begin())][run] =
-          std::max(stats::median(series.values_s), 1e-9);
-    }
-    if (failure.empty()) return {};
-    if (arm.setting.name.empty() && beside.empty()) {
-      return Error(ErrorCode::aborted,
-                   "messages do not work with the default settings: the program " + failure + ": " +
-                       launched.said);
-    }
-    arm.failure = failure;
-    if (!arm.setting.name.empty()) {
-      tell_(arm.setting.name + "=" + arm.setting.value + " is left out: " + failure);
-    }
-    return {};
-  }
-
-  Status judge() {
-    targets::DecisionRule rule = options_.rule;
-    rule.confidence = 1 - (1 - rule.confidence) / static_cast<double>(arms_.size());
-    usual_.times.resize(cells_.size());
-    for (Arm& arm : arms_) {
-      if (!arm.failure.empty()) continue;
-      std::vector<targets::CellTimes> times;
-      arm.times.resize(cells_.size());
-      for (size_t i = 0; i < cells_.size(); ++i) {
-        // The time may have been up before it had its turn in the last run.
-        arm.times[i].resize(usual_.times[i].size(), kMissing);
-        times.push_back({{}, usual_.times[i], arm.times[i]});
-      }
-      STRIPLINE_ASSIGN_OR_RETURN(arm.decision, targets::decide_knob(times, rule));
-    }
-    return {};
-  }
-
-  // No value is worth more runs. A gain is: that it was looked for after each run would make it
-  // look more certain than it is.
-  bool all_known() const {
-    return std::ranges::all_of(arms_, [](const Arm& arm) {
-      const auto outcome = arm.decision.outcome;
-      return !arm.failure.empty() || outcome == targets::KnobOutcome::no_effect ||
-             outcome == targets::KnobOutcome::loses || outcome == targets::KnobOutcome::slower;
-    });
-  }
-
-  // The operation and the value that is slowest beside its default.
-  void choose_probe() {
-    double most = kProbeFactor;
-    for (const Arm& arm : arms_) {
-      for (size_t i = 0; i < arm.times.size() && arm.failure.empty(); ++i) {
-        std::vector<double> factors;
-        for (size_t run = 0; run < arm.times[i].size(); ++run) {
-          const double factor = arm.times[i][run] / usual_.times[i][run];
-          if (!std::isnan(factor)) factors.push_back(factor);
-        }
-        if (factors.size() < 2) continue;
-        const double factor = stats::median(factors);
-        if (factor < most) continue;
-        most = factor;
-        const DriverCell& at = cells_[i];
-        report_.probe = Probe{.cell = {.ranks = at.ranks,
-                                       .ranks_per_node = options_.grid.one_node ? at.ranks : 1,
-                                       .bytes = at.bytes},
-                              .setting = arm.setting,
-                              .operation = at.operation};
-      }
-    }
-  }
-
-  Status decide() {
-    for (const Arm& arm : arms_) {
-      if (arm.only_probe) continue;
-      KnobResult result{arm.setting, arm.decision, arm.failure};
-      const Status memory = check_memory(std::span(&arm.setting, 1));
-      if (result.failure.empty() && !memory.ok()) result.failure = memory.error().message();
-      report_.knobs.push_back(std::move(result));
-    }
-    for (KnobResult* const result : departing()) STRIPLINE_RETURN_IF_ERROR(take(*result));
-    return {};
-  }
-
-  // The best value of each knob that gains, the largest gain first.
-  std::vector<KnobResult*> departing() {
-    const auto departs = [](const KnobResult& one) {
-      return one.failure.empty() && one.decision.outcome == targets::KnobOutcome::departs;
-    };
-    std::vector<KnobResult*> found;
-    for (KnobResult& result : report_.knobs) {
-      const auto better = [&](const KnobResult& other) {
-        return other.setting.name == result.setting.name && departs(other) &&
-               other.decision.ratio.value < result.decision.ratio.value;
-      };
-      if (departs(result) && std::ranges::none_of(report_.knobs, better)) found.push_back(&result);
-    }
-    std::ranges::stable_sort(found, {},
-                             [](const KnobResult* one) { return one->decision.ratio.value; });
-    return found;
-  }
-
-  // Settings may take no more memory together than each of them, and one that gains alone may gain
-  // nothing beside others.
-  Status take(KnobResult& result) {
-    std::vector<targets::Setting> together = report_.settings;
-    together.push_back(result.setting);
-    const Status memory = check_memory(together);
-    if (!memory.ok()) {
-      result.failure = memory.error().message();
-      return {};
-    }
-    if (!report_.settings.empty()) {
-      STRIPLINE_ASSIGN_OR_RETURN(result.failure, refused_beside_others(result.setting));
-    }
-    if (result.failure.empty()) report_.settings = std::move(together);
-    return {};
-  }
-
-  // Fresh launches with and without a setting beside those that depart already, in turns. Why it
-  // stays at its default; empty: it departs, too.
-  Result<std::string> refused_beside_others(const targets::Setting& setting) {
-    Arm without;
-    Arm with{.setting = setting};
-    for (size_t run = 0; run < least_runs() && with.failure.empty(); ++run) {
-      const bool first = run % 2 == 0;
-      STRIPLINE_RETURN_IF_ERROR(measure(first ? without : with, run, report_.settings));
-      STRIPLINE_RETURN_IF_ERROR(measure(first ? with : without, run, report_.settings));
-      if (!without.failure.empty()) with.failure = without.failure;
-    }
-    if (!with.failure.empty()) return with.failure;
-    std::vector<targets::CellTimes> times;
-    for (size_t i = 0; i < cells_.size(); ++i) {
-      without.times[i].resize(least_runs(), kMissing);
-      with.times[i].resize(least_runs(), kMissing);
-      times.push_back({{}, without.times[i], with.times[i]});
-    }
-    STRIPLINE_ASSIGN_OR_RETURN(const auto decision, targets::decide_knob(times, options_.rule));
-    if (decision.outcome == targets::KnobOutcome::departs) return std::string();
-    const std::string other = report_.settings.front().name + "=" + report_.settings.front().value;
-    return "beside " + other + ": " + describe(decision);
-  }
-
-  Status check_memory(std::span<const targets::Setting> settings) const {
-    return targets::check_memory(launcher_.adapter().target(), settings,
-                                 std::ranges::max(options_.grid.ranks), options_.memory_bytes);
-  }
-
-  Launcher& launcher_;
-  const SearchOptions& options_;
-  const Tell& tell_;
-  SearchReport& report_;
-  std::vector<DriverCell> cells_;
-  Arm usual_;
-  std::vector<Arm> arms_;
+  double point_budget_s_ = kSearchPointBudgetS;
 };
 
 }  // namespace
-
-std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks) {
-  std::vector<DriverCell> cells;
-  const auto add = [&](const char* operation, std::initializer_list<uint64_t> sizes) {
-    for (const uint64_t bytes : sizes) {
-      cells.push_back({.operation = operation, .ranks = ranks, .bytes = bytes});
-    }
-  };
-  if (target.operations == targets::Operations::symmetric) {
-    add("put", {64, 8192, 65536, 1 << 20});
-    add("get", {64, 8192, 65536, 1 << 20});
-    add("window", {8, 4096, 65536});
-    add("latency", {8, 65536});
-    add("fetch_add", {8});
-    return cells;
-  }
-  if (target.operations == targets::Operations::remote_memory) {
-    add("put", {64, 65536, 1 << 20});
-    add("get", {64, 65536});
-    add("strided_put", {4096, 65536});
-    add("strided_get", {4096, 65536});
-    add("window", {8, 4096, 65536});
-    add("latency", {8, 65536});
-    add("barrier", {0});
-    add("bcast", {8, 65536});
-    add("allreduce", {8, 65536});
-    return cells;
-  }
-  add("latency", {8, 8192, 131072, 1 << 20});
-  add("window", {8, 8192, 131072});
-  if (target.operations == targets::Operations::fabric) {
-    add("get", {64, 65536, 1 << 20});
-    return cells;
-  }
-  add("unexpected", {64, 8192});
-  add("allreduce", {8, 65536});
-  add("alltoall", {1024, 65536});
-  if (target.operations == targets::Operations::one_sided) {
-    add("put", {64, 65536});
-    add("get", {64, 65536});
-    add("accumulate", {8, 65536});
-  }
-  return cells;
-}
-
-Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
-                    SearchReport& report) {
-  return KnobSearch(launcher, options, tell, report).run();
-}
 
 Status search_collectives(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                           SearchReport& report) {

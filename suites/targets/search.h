@@ -1,4 +1,5 @@
-// The search: launches of a driver until what is decided is known, or the time is up.
+// The search of alternatives: launches of a driver until what is decided is known, or the time is
+// up. What a search is given and finds, that of knobs (knob_search.h) included.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,12 @@ namespace stripline::suites::tune {
 /// A line for whoever waits.
 using Tell = std::function<void(const std::string&)>;
 
+/// More runs show differences that no program would notice.
+inline constexpr size_t kMostSearchRuns = 16;
+/// The maximum time of a cell and a variant in a launch.
+inline constexpr double kSearchPointBudgetS = 0.008;
+inline constexpr uint32_t kSearchRepetitions = 200;
+
 struct SearchOptions {
   GridOptions grid;
   targets::Path path = targets::Path::shared_memory;
@@ -27,6 +34,7 @@ struct SearchOptions {
   double budget_s = 150;  ///< of collectives
   double knob_budget_s = 60;
   uint64_t memory_bytes = uint64_t{64} << 20;  ///< that knobs may take on each rank
+  uint32_t largest_job = 8;                    ///< of a job of this many ranks
   uint64_t seed = 1;
   uint32_t processors = 1;
 };
@@ -36,6 +44,17 @@ struct KnobResult {
   targets::Setting setting;
   targets::KnobDecision decision;
   std::string failure;  ///< why it could not be measured, or may not be taken; empty: it could
+};
+
+/// Settings, together, with the median times of each cell in each run.
+struct SweptSettings {
+  std::vector<targets::Setting> settings;    ///< none: the default
+  std::vector<std::vector<double>> times_s;  ///< by cell and run; NaN: not measured in it
+  std::string failure;                       ///< why it is not measured any more; empty: it is
+};
+struct KnobSweep {
+  std::vector<DriverCell> cells;
+  std::vector<SweptSettings> swept;  ///< the default first
 };
 
 /// An alternative that was ended, or gave wrong data.
@@ -48,6 +67,7 @@ struct Rejected {
 struct SearchReport {
   SearchResult result;
   std::vector<KnobResult> knobs;
+  KnobSweep knob_times;                    ///< of the default, and of values that were measured
   std::vector<targets::Setting> settings;  ///< of knobs that depart
   /// Knobs, and control variables of alternatives, that the installed version does not let be set.
   std::set<std::string> unsettable;
@@ -57,22 +77,12 @@ struct SearchReport {
   std::vector<targets::Violation> violations;        ///< of performance guidelines, by the default
   std::vector<targets::Violation> tuned_violations;  ///< by what departs after validation
   std::vector<targets::CellTimes> times;  ///< of what was chosen, in the order of `result.by_cell`
-  std::optional<Probe> probe;             ///< what is slowest beside its default; none: nothing is
+  /// What is slowest beside its default, of alternatives and of values of knobs; none: nothing is.
+  std::optional<Probe> rules_probe;
+  std::optional<Probe> settings_probe;
   size_t runs = 0;
   double seconds = 0;
 };
-
-/// What a target's knobs are looked at by (Target::operations).
-std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks);
-
-/// Values of knobs on this path beside the default, in turns, by their cells. One knob
-/// may depart by one value: that with the largest gain. Where several do, that which gains most
-/// departs, and each other one if it gains beside those that do already. What the installed version
-/// does not let be set is not tried. Ends when every value is known well enough, or the time is up;
-/// values that there is no time for keep the default. Of a target without alternatives by
-/// operation, the value that slows one of them down most becomes the probe.
-Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
-                    SearchReport& report);
 
 /// Alternatives of collectives, with the settings that `report` has. Ends when the time is up: what
 /// was not measured often enough then keeps the default. Errors: those of launches, and

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <map>
 #include <pwd.h>
 #include <set>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/exit_codes.h"
+#include "base/formatted.h"
 #include "base/host_name.h"
 #include "base/json.h"
 #include "base/quantity.h"
@@ -18,6 +20,7 @@
 #include "suites/targets/commands.h"
 #include "suites/targets/export_record.h"
 #include "suites/targets/installation.h"
+#include "suites/targets/knob_search.h"
 #include "suites/targets/search_options.h"
 #include "suites/targets/session.h"
 #include "suites/targets/tuning.h"
@@ -31,10 +34,10 @@ using targets::Scope;
 
 // Shares of the time by the end of which the parts of a run have ended: the screening of knobs, the
 // race of alternatives with the sizes between theirs, each stage of validation. The rest is for the
-// proof.
+// proofs.
 constexpr double kKnobsEnd = 0.18;
 constexpr double kSearchEnd = 0.65;
-constexpr std::array kStageEnds = {0.78, 0.86, 0.93};
+constexpr std::array kStageEnds = {0.77, 0.84, 0.9};
 // The part of what is left for each stage, where they are passed once more.
 constexpr double kShareOfRest = 0.4;
 constexpr const char* kAdvice = "name another folder by --output";
@@ -56,6 +59,7 @@ ExportRecord new_record(const Basis& basis, const TuneOptions& options,
                       .configuration = basis.configuration,
                       .user = user_name(),
                       .seed = options.seed,
+                      .largest_job = search.largest_job,
                       .margin = options.margin,
                       .commutative_only = options.commutative_only};
   record.time = rfc3339(unix_seconds());
@@ -84,19 +88,51 @@ Decisions decisions_of(const targets::Target& target, const SearchReport& search
   return decisions;
 }
 
-// A line for each collective that has rules for numbers of ranks which were not measured.
-std::vector<std::string> predictions_in(const Decisions& decisions,
-                                        const std::vector<uint32_t>& measured) {
-  std::vector<std::string> lines;
+// What has to be seen to act: a rule where there are rules, a setting where knobs depart. Where no
+// value of a knob is slow enough, a rule stands for it, as a setting names the file of rules. None
+// where nothing was measured that would show one of them.
+std::vector<Probe> probes_for(const SearchReport& search, const Decisions& decisions) {
+  std::vector<Probe> probes;
+  if (decisions.has_rules()) {
+    if (!search.rules_probe) return {};
+    probes.push_back(*search.rules_probe);
+  }
+  if (decisions.settings.empty()) return probes;
+  if (search.settings_probe) {
+    probes.push_back(*search.settings_probe);
+  } else if (probes.empty() && search.rules_probe) {
+    probes.push_back(*search.rules_probe);
+  }
+  return probes;
+}
+
+// Rules for numbers of ranks that were not measured.
+std::vector<Prediction> predictions_in(const Decisions& decisions,
+                                       const std::vector<uint32_t>& measured) {
+  std::vector<Prediction> found;
   for (const targets::CollectiveRules& rules : decisions.rules) {
-    std::string ranks;
     for (const targets::RankRules& one : rules.by_ranks) {
       if (std::ranges::find(measured, one.ranks) != measured.end()) continue;
-      ranks.append(ranks.empty() ? "" : ", ").append(std::to_string(one.ranks));
+      for (const targets::SizeRange& range : one.ranges) {
+        found.push_back({rules.collective, one.ranks, range});
+      }
     }
-    if (ranks.empty()) continue;
+  }
+  return found;
+}
+
+// A line for each collective that has some.
+std::vector<std::string> prediction_lines(const std::vector<Prediction>& predicted) {
+  std::map<targets::Collective, std::set<uint32_t>> ranks;
+  for (const Prediction& one : predicted) ranks[one.collective].insert(one.ranks);
+  std::vector<std::string> lines;
+  for (const auto& [collective, counts] : ranks) {
+    std::string text;
+    for (const uint32_t count : counts) {
+      text.append(text.empty() ? "" : ", ").append(std::to_string(count));
+    }
     lines.push_back("Predicted, as the numbers of ranks on both sides agree: " +
-                    std::string(to_string(rules.collective)) + " of " + ranks + " ranks");
+                    std::string(to_string(collective)) + " of " + text + " ranks");
   }
   return lines;
 }
@@ -226,9 +262,8 @@ class Tuning {
             : "To validate it again, and that it is read: stripline export verify " +
                   (folder_ / "FILE").string();
     std::vector<std::string> comments = comments_of(record_, use);
-    for (std::string& line : predictions_in(decisions, search_.grid.ranks)) {
-      comments.push_back(std::move(line));
-    }
+    const auto predicted = predictions_in(decisions, search_.grid.ranks);
+    for (std::string& line : prediction_lines(predicted)) comments.push_back(std::move(line));
     return adapter_.files(decisions, search_.safety, folder, comments);
   }
 
@@ -265,6 +300,8 @@ class Tuning {
   Status export_files() {
     Bundle bundle;
     if (record_.validated) {
+      record_.predicted = predictions_in(decisions_of(adapter_.target(), record_.search, search_),
+                                         search_.grid.ranks);
       STRIPLINE_ASSIGN_OR_RETURN(bundle.files, files_in(folder_));
       file_ = folder_ / bundle.files.front().name;
     }
@@ -278,7 +315,8 @@ class Tuning {
 
   // A file that something else overrides would be compared with what does it.
   Status check_effective() const {
-    STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, adapter_.complaints(tried_, search_.safety));
+    STRIPLINE_ASSIGN_OR_RETURN(const auto complaints,
+                               adapter_.complaints(tried_, search_.safety, tried_));
     if (complaints.empty()) return {};
     for (const std::string& one : complaints) tell_(one);
     return Error(ErrorCode::failed_precondition,
@@ -305,11 +343,16 @@ class Tuning {
       ++at;
     }
     record_.validated = true;
-    if (!record_.search.probe) return {};
-    validation.budget_s = budget_.left_s();
-    const auto factor = prove_reading(launcher_, tried_, *record_.search.probe, validation);
-    if (!factor.ok()) return factor.error().with_context("'" + tried_.filename().string() + "'");
-    record_.proof = Proof{*record_.search.probe, *factor};
+    const Decisions decisions = decisions_of(adapter_.target(), record_.search, search_);
+    for (const Probe& probe : probes_for(record_.search, decisions)) {
+      validation.budget_s = budget_.left_s();
+      const auto factor = prove_reading(launcher_, tried_, probe, validation);
+      if (!factor.ok()) {
+        record_.proofs.clear();
+        return factor.error().with_context("'" + tried_.filename().string() + "'");
+      }
+      record_.proofs.push_back({probe, *factor});
+    }
     return {};
   }
 
@@ -318,7 +361,7 @@ class Tuning {
   Result<bool> pass_stage(Stage stage, const ValidationOptions& validation) {
     SearchResult& result = record_.search.result;
     const auto checks = checks_of(adapter_.target(), result.by_cell, record_.search.settings,
-                                  options_.ranks, search_.safety);
+                                  options_.ranks, search_.processors, search_.safety);
     STRIPLINE_ASSIGN_OR_RETURN(const auto checked,
                                validate(launcher_, tried_, checks, stage, validation, tell_));
     std::vector<Checked> kept;
@@ -432,6 +475,34 @@ class Tuning {
 
 }  // namespace
 
+namespace {
+
+// In how many cells, and of how many values, it is certain that nothing gains; empty: nothing was
+// looked at.
+std::string sureness_of(const SearchReport& search) {
+  const auto& decisions = search.result.decisions;
+  const auto best = std::ranges::count(decisions, targets::Outcome::default_best,
+                                       &targets::CellDecision::outcome);
+  const auto without_gain = std::ranges::count_if(search.knobs, [](const KnobResult& knob) {
+    const auto outcome = knob.decision.outcome;
+    return knob.failure.empty() &&
+           (outcome == targets::KnobOutcome::no_effect || outcome == targets::KnobOutcome::loses ||
+            outcome == targets::KnobOutcome::slower);
+  });
+  std::string text;
+  if (!decisions.empty()) {
+    text += "the default is the best in " + std::to_string(best) + " of " +
+            count_text(decisions.size(), "cell");
+  }
+  if (!search.knobs.empty()) {
+    text += (text.empty() ? "" : ", and ") + std::to_string(without_gain) + " of " +
+            count_text(search.knobs.size(), "value") + " of knobs change nothing or lose";
+  }
+  return text.empty() ? text : "; with 95 % confidence " + text;
+}
+
+}  // namespace
+
 bool has_loser(const ExportRecord& record) {
   return std::ranges::any_of(record.checked, is_slower);
 }
@@ -445,7 +516,8 @@ std::string why_default(const ExportRecord& record) {
   if (!record.stages.empty()) {
     return "validation has not confirmed what was found: " + record.stages.back().verdict;
   }
-  return "nothing is certain to gain more than the margin";
+  return formatted("nothing is certain to gain more than %.1f %%", 100 * record.margin) +
+         sureness_of(record.search);
 }
 
 std::string conclusion(const Tuned& tuned) {
@@ -464,6 +536,8 @@ Result<Tuned> tune(const TuneOptions& options, const Tell& tell) {
   tell(std::string(target->title) + " " + to_string(session.installed.version) + ", " +
        std::to_string(search.processors) + " processors, path " + options.path);
   search.grid.one_node = session.adapter->is_one_node(search.path);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto differences, session.adapter->differences());
+  for (const std::string& one : differences) tell(one);
   launcher.end_within(budget.left_s());
   STRIPLINE_ASSIGN_OR_RETURN(search.safety.unsettable, unsettable_variables(launcher));
   STRIPLINE_ASSIGN_OR_RETURN(const Basis basis, basis_here(*session.adapter));

@@ -34,11 +34,15 @@ TEST_F(Tune, PredictionsBetweenNumbersOfRanksAreValidated) {
   const Finished tuned = tune();
   ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
   EXPECT_NE(rules().find("bcast of 71 ranks"), std::string::npos) << rules();
+  const Json predicted = record()["predicted"];
+  ASSERT_FALSE(predicted.empty());
+  for (const Json& one : predicted) EXPECT_EQ(one["ranks"], 71) << one.dump();
   const Finished slower = tune("between", {"--seed", "2"});
   EXPECT_EQ(slower.exit_code, kExitOk) << slower.err << slower.out;
   EXPECT_NE(slower.err.find("bcast: no predictions"), std::string::npos) << slower.err;
   EXPECT_NE(rules().find("bcast, 72 ranks, 8 B to "), std::string::npos) << rules();
   EXPECT_EQ(rules().find("of 71 ranks"), std::string::npos) << rules();
+  EXPECT_TRUE(record()["predicted"].empty());
   // What is not exported has no part in the result.
   for (const Json& check : record()["checks"]) EXPECT_NE(check["ranks"], 71) << check.dump();
 }
@@ -121,6 +125,29 @@ TEST_F(Tune, WhatCannotBeSetIsNeitherTriedNorWrong) {
   EXPECT_NE(rules().find("\n8 6 0 0 "), std::string::npos) << rules();
 }
 
+TEST_F(Tune, RulesAndKnobsAreEachSeenToAct) {
+  // Time for every knob, however busy the host is.
+  const Finished tuned = tune("knobs", {}, "100", "2");
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  const Json kept = record();
+  EXPECT_EQ(kept["settings"].dump(), R"({"btl_vader_fbox_size":"16384"})");
+  EXPECT_NE(read_file(params()).find("btl_vader_fbox_size = 16384"), std::string::npos);
+  ASSERT_EQ(kept["proofs"].size(), 2U) << kept["proofs"].dump();
+  EXPECT_EQ(kept["proofs"][0]["candidate"], "basic_linear");
+  EXPECT_EQ(kept["proofs"][1]["setting"]["name"], "btl_vader_eager_limit");
+  for (const Json& proof : kept["proofs"]) EXPECT_GT(proof["factor"].get<double>(), 2.0);
+  const std::vector<std::string> verify = {"export", "verify", params().string(), "--minutes", "2"};
+  const Finished verified = run(verify, "knobs");
+  EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
+  EXPECT_NE(verified.out.find("a probe (btl_vader_eager_limit=1024 for "), std::string::npos)
+      << verified.out;
+  // The file is read, and its rules are followed; what it sets for transports is not.
+  const Finished deaf = run(verify, "knobs deaf");
+  EXPECT_EQ(deaf.exit_code, kExitBadInput) << deaf.err << deaf.out;
+  EXPECT_NE(deaf.err.find("btl_vader_eager_limit=1024 for "), std::string::npos) << deaf.err;
+  EXPECT_NE(deaf.err.find("does not read"), std::string::npos) << deaf.err;
+}
+
 TEST_F(Tune, AProgramThatGetsSlowerIsReported) {
   const Finished tuned = tune("slow");
   EXPECT_EQ(tuned.exit_code, kExitFailure) << tuned.err << tuned.out;
@@ -171,7 +198,9 @@ TEST_F(Tune, AVersionThatWasNotTriedIsRefused) {
 // `stripline-tune work` under an agent (docs/worker-protocol.md).
 class TuneWorks : public Tune {
  protected:
-  void start(const std::vector<int64_t>& ranks, const std::string& wrongs = {}) {
+  // `settings`: what is validated again; empty: it tunes.
+  void start(const std::vector<int64_t>& ranks, const std::string& wrongs = {},
+             const std::string& settings = {}) {
     ASSERT_OK_AND_ASSIGN(auto ends, socket_pair());
     SubprocessOptions options;
     options.argv = {program("stripline-tune"), "work"};
@@ -186,6 +215,7 @@ class TuneWorks : public Tune {
     work.fabric = experiment::tuning_fabric("openmpi");
     work.ranks = work.run = 1;
     work.deadline_s = 150;
+    work.model_json = settings;
     for (const int64_t count : ranks) {
       work.points.push_back({experiment::kTuneExperiment, "settings", {{"ranks", count}}});
     }
@@ -227,19 +257,61 @@ TEST_F(TuneWorks, AndSendsAGainForEachNumberOfRanksWithTheSettings) {
   const Json samples = next("samples");
   EXPECT_GT(heard_["note"], 0);
   EXPECT_EQ(heard_["progress"], 1);
-  ASSERT_EQ(samples["series"].size(), 2U);
+  ASSERT_GT(samples["series"].size(), 2U);
+  std::map<std::string, std::vector<double>> cells;
   for (const Json& one : samples["series"]) {
     ASSERT_OK_AND_ASSIGN(const auto series, experiment::sample_series_from_json(one));
     EXPECT_TRUE(series.verified);
+    if (experiment::is_cell(series.point)) {
+      EXPECT_GE(series.values.size(), 2U);
+      EXPECT_TRUE(cells.emplace(experiment::point_key(series.point), series.values).second);
+      continue;
+    }
+    ASSERT_LT(&one - &samples["series"][0], 2);
     ASSERT_EQ(series.values.size(), 1U);
     // Binomial trees take half the time.
     EXPECT_GT(series.values[0], 1.5);
     EXPECT_EQ(is_packed_export(series.result), &one == &samples["series"][0]);
   }
+  // The default and what was chosen, by launches, and values of knobs.
+  const std::string of_bcast = "?bytes=8&path=shm&ranks=4";
+  const auto usual = cells.find("target.bcast/default" + of_bcast);
+  const auto chosen = cells.find("target.bcast/binomial" + of_bcast);
+  ASSERT_TRUE(usual != cells.end() && chosen != cells.end()) << samples.dump();
+  EXPECT_LT(chosen->second[0], usual->second[0]);
+  EXPECT_TRUE(cells.contains("target.latency/default_settings?bytes=8&path=shm&ranks=2"));
   say({{"type", "taken"}});
   EXPECT_EQ(next("finished").value("reason", ""), "complete");
   next("left");
   EXPECT_EQ(exit_code(), kExitOk);
+}
+
+TEST_F(TuneWorks, AndValidatesAgainWhatItIsGiven) {
+  ASSERT_NO_FATAL_FAILURE(start({2, 4}));
+  const std::string settings = next("samples")["series"][0]["result"].get<std::string>();
+  say({{"type", "taken"}});
+  next("left");
+  ASSERT_TRUE(is_packed_export(settings));
+  // The settings hold as before; are slower than the default; are not read.
+  for (const char* const wrongs : {"", "worse", "unread"}) {
+    SCOPED_TRACE(wrongs);
+    ASSERT_NO_FATAL_FAILURE(start({2, 4}, wrongs, settings));
+    const Json samples = next("samples");
+    ASSERT_EQ(samples["series"].size(), 2U);
+    const Json first = samples["series"][0];
+    const bool holds = std::string(wrongs).empty();
+    EXPECT_EQ(first["note"].get<std::string>().empty(), holds) << first["note"];
+    EXPECT_EQ(first["values"][0].get<double>() > 1.5, holds) << first["values"];
+    EXPECT_FALSE(samples["series"][1].contains("result"));
+    const Json sent = Json::parse(first["result"].get<std::string>());
+    EXPECT_EQ(sent["record"]["validated"].get<bool>(), holds);
+    EXPECT_EQ(sent["record"]["proofs"].size(), holds ? 1U : 0U);
+    // Their paths are those of where they were tried.
+    EXPECT_EQ(sent["files"].size(), Json::parse(settings)["files"].size());
+    say({{"type", "taken"}});
+    next("left");
+    EXPECT_EQ(exit_code(), kExitOk);
+  }
 }
 
 TEST_F(TuneWorks, AndEndsWhereItIsCancelledOrItsAgentIsGone) {
@@ -257,9 +329,15 @@ TEST_F(TuneWorks, AndEndsWhereItIsCancelledOrItsAgentIsGone) {
 TEST_F(TuneWorks, AndSaysWhyTheDefaultStays) {
   ASSERT_NO_FATAL_FAILURE(start({2}, "worse"));
   const Json samples = next("samples");
-  ASSERT_EQ(samples["series"].size(), 1U);
+  ASSERT_GE(samples["series"].size(), 1U);
   EXPECT_EQ(samples["series"][0]["values"], Json::array({1.0}));
-  EXPECT_EQ(samples["series"][0]["note"], "nothing is certain to gain more than the margin");
+  const std::string note = samples["series"][0]["note"].get<std::string>();
+  EXPECT_EQ(
+      note.find("nothing is certain to gain more than 3.0 %; with 95 % confidence the default "
+                "is the best in "),
+      0U)
+      << note;
+  EXPECT_NE(note.find(" of knobs change nothing or lose"), std::string::npos) << note;
   EXPECT_FALSE(samples["series"][0].contains("result"));
   say({{"type", "taken"}});
   next("left");

@@ -86,7 +86,10 @@ TEST_F(Tune, ExportsWhatIsFasterAndProvesThatItIsRead) {
   const Json kept = record();
   EXPECT_TRUE(kept["validated"].get<bool>());
   EXPECT_EQ(kept["version"], "4.1.4");
-  EXPECT_GT(kept["proof"]["factor"].get<double>(), 3.0);
+  // One proof, of the rules: no knob departs.
+  ASSERT_EQ(kept["proofs"].size(), 1U);
+  EXPECT_TRUE(kept["proofs"][0].contains("candidate"));
+  EXPECT_GT(kept["proofs"][0]["factor"].get<double>(), 3.0);
   for (const Json& cell : kept["cells"]) {
     EXPECT_EQ(cell["chosen"], cell["bytes"] < 1024 ? "binomial" : "default") << cell.dump();
   }
@@ -150,8 +153,17 @@ TEST_F(Tune, WhatIsOverriddenIsNotExported) {
   const Finished tuned = tune();
   ::unsetenv("OMPI_MCA_coll_tuned_use_dynamic_rules");  // NOLINT(concurrency-mt-unsafe)
   EXPECT_EQ(tuned.exit_code, kExitBadInput);
-  EXPECT_NE(tuned.err.find("coll_tuned_use_dynamic_rules is set to"), std::string::npos)
+  EXPECT_NE(tuned.err.find("OMPI_MCA_coll_tuned_use_dynamic_rules is set in this environment"),
+            std::string::npos)
       << tuned.err;
+  EXPECT_FALSE(fs::exists(params()));
+  // What beats even that is found once there is a file that it beats.
+  std::ofstream(site() / "openmpi-mca-params-override.conf")
+      << "coll_tuned_use_dynamic_rules = 0\n";
+  const Finished beaten = tune();
+  EXPECT_EQ(beaten.exit_code, kExitBadInput);
+  EXPECT_NE(beaten.err.find("coll_tuned_use_dynamic_rules is set to '0'"), std::string::npos)
+      << beaten.err;
   EXPECT_FALSE(fs::exists(params()));
 }
 
@@ -211,9 +223,17 @@ TEST_F(Tune, AnExportIsInstalledAndTakenAway) {
 
 TEST_F(Tune, WhereEveryFileThatIsReadIsOursItIsLeftOut) {
   ASSERT_NO_FATAL_FAILURE(make_export());
-  ASSERT_EQ(run({"export", "install", params().string()}).exit_code, kExitOk);
-  ASSERT_EQ(run({"export", "install", params().string(), "--to", site().string()}).exit_code,
-            kExitOk);
+  const std::vector<std::string> install = {"export", "install", params().string()};
+  const std::vector<std::string> of_site = {"export", "install", params().string(), "--to",
+                                            site().string()};
+  const Finished first = run(of_site);
+  ASSERT_EQ(first.exit_code, kExitOk) << first.err;
+  const Finished second = run(install);
+  ASSERT_EQ(second.exit_code, kExitOk) << second.err;
+  // The user's file beats the site's.
+  const Finished beaten = run(of_site);
+  EXPECT_EQ(beaten.exit_code, kExitBadInput);
+  EXPECT_NE(beaten.err.find("which beats"), std::string::npos) << beaten.err;
   const Finished verified = verify(installed());
   EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
   EXPECT_NE(verified.out.find("Read by the target"), std::string::npos) << verified.out;
@@ -242,6 +262,45 @@ TEST_F(Tune, NothingOfOthersIsReplacedOrRemovedByInstalling) {
   EXPECT_EQ(changed.exit_code, kExitBadInput);
   EXPECT_NE(changed.err.find("changed"), std::string::npos) << changed.err;
   EXPECT_TRUE(fs::exists(file));
+}
+
+TEST_F(Tune, WhatHoldsForCommutativeOperationsAloneIsInstalledWhereThatIsSaid) {
+  ASSERT_NO_FATAL_FAILURE(make_export());
+  const auto pack = (folder_ / "commutative.json").string();
+  ASSERT_EQ(run({"export", "pack", params().string(), "--output", pack}).exit_code, kExitOk);
+  Json whole = *read_json_file(pack);
+  whole["record"]["commutative_only"] = true;
+  std::ofstream(pack) << whole.dump();
+  std::vector<std::string> install = {"export", "install", pack, "--packed"};
+  const Finished refused = run(install);
+  EXPECT_EQ(refused.exit_code, kExitBadInput);
+  EXPECT_NE(refused.err.find("--commutative-only"), std::string::npos) << refused.err;
+  EXPECT_FALSE(fs::exists(installed()));
+  install.emplace_back("--commutative-only");
+  EXPECT_EQ(run(install).exit_code, kExitOk);
+  EXPECT_TRUE(fs::exists(installed()));
+}
+
+TEST_F(Tune, AFileOfTheUserThatBeatsThatOfTheSiteIsNamed) {
+  ASSERT_NO_FATAL_FAILURE(make_export());
+  const std::vector<std::string> install = {"export", "install", params().string(), "--to",
+                                            site().string()};
+  const auto there = site() / "openmpi-mca-params.conf";
+  fs::create_directories(installed().parent_path());
+  std::ofstream(installed()) << "coll_tuned_use_dynamic_rules = 0\n";
+  const Finished refused = run(install);
+  EXPECT_EQ(refused.exit_code, kExitBadInput);
+  EXPECT_NE(refused.err.find("is set to '0' by " + installed().string()), std::string::npos)
+      << refused.err;
+  EXPECT_FALSE(fs::exists(there));
+  // What it says of other things beats nothing.
+  std::ofstream(installed()) << "btl_tcp_links = 2\n";
+  EXPECT_EQ(run(install).exit_code, kExitOk);
+  std::ofstream(installed()) << "coll_tuned_use_dynamic_rules = 0\n";
+  const Finished beaten = verify(there);
+  EXPECT_EQ(beaten.exit_code, kExitBadInput);
+  EXPECT_NE(beaten.err.find("is set to '0' by " + installed().string()), std::string::npos)
+      << beaten.err;
 }
 
 TEST_F(Tune, AnExportIsPackedForAnotherNode) {
@@ -349,6 +408,12 @@ TEST_F(Tune, WhatHasChangedSinceAnExportIsNamed) {
   // The exported file sets that, too, and would hide it once it is installed.
   std::ofstream(site() / "openmpi-mca-params.conf") << "coll_tuned_use_dynamic_rules = 1\n";
   EXPECT_NE(listed_export()["stale"].dump().find("what other files set"), std::string::npos);
+  fs::remove(site() / "openmpi-mca-params.conf");
+  EXPECT_TRUE(listed_export()["stale"].empty()) << listed_export().dump();
+  ::setenv("OMPI_MCA_pml", "ucx", 1);  // NOLINT(concurrency-mt-unsafe)
+  EXPECT_FALSE(listed_export()["stale"].empty());
+  ::unsetenv("OMPI_MCA_pml");  // NOLINT(concurrency-mt-unsafe)
+  std::ofstream(site() / "openmpi-mca-params.conf") << "coll_tuned_use_dynamic_rules = 1\n";
   const Finished doctor = run_doctor();
   EXPECT_EQ(lines_with(doctor.out, "target.openmpi"), 1U) << doctor.out;
   EXPECT_EQ(lines_with(doctor.out, "stripline-mca-params.conf is stale: "), 1U) << doctor.out;
@@ -386,6 +451,19 @@ TEST_F(Tune, FilesAreCheckedAndWritten) {
   const Finished unsafe = run({"export", "check", "openmpi", "--rules", file});
   EXPECT_EQ(unsafe.exit_code, kExitFailure);
   EXPECT_NE(unsafe.out.find("holds for 3"), std::string::npos) << unsafe.out;
+  // MPICH would abort on it, whether it is named or given.
+  const auto selection = (folder_ / "selection.json").string();
+  const auto variables = (folder_ / "mpich.env").string();
+  std::ofstream(selection) << "{}\n";
+  std::ofstream(variables) << "export MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" << selection
+                           << "\n";
+  const std::vector<std::vector<std::string>> both = {
+      {"export", "check", "mpich", "--rules", selection}, {"export", "check", "mpich", variables}};
+  for (const auto& arguments : both) {
+    const Finished lacking = run(arguments);
+    EXPECT_EQ(lacking.exit_code, kExitBadInput) << lacking.out;
+    EXPECT_NE(lacking.err.find("lacks the collective"), std::string::npos) << lacking.err;
+  }
   const Finished written =
       run({"export", "write", "chapel", "CHPL_AGGREGATION_DST_BUFF_SIZE=4096"});
   EXPECT_EQ(written.exit_code, kExitOk);

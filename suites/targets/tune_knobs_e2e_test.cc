@@ -1,7 +1,9 @@
 // Targets that have knobs alone: UCX, and OpenSHMEM and GASNet-EX with drivers of their own.
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,10 +22,11 @@ namespace fs = std::filesystem;
 
 class TuneUcx : public TuneFixture {
  protected:
-  Finished tune_ucx(const std::string& wrongs = {}) {
-    return run(
-        {"ucx", "--ranks", "2,4", "--minutes", "2", "--output", out().string(), "--stall", "100"},
-        wrongs);
+  Finished tune_ucx(const std::string& wrongs = {}, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"ucx",      "--ranks",      "2,4",     "--minutes", "2",
+                                          "--output", out().string(), "--stall", "100"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments, wrongs);
   }
   fs::path conf() const { return out() / "ucx.conf"; }
   // In a folder with this ucx.conf, which UCX reads last.
@@ -48,8 +51,8 @@ TEST_F(TuneUcx, KnobsThatGainTogetherAreExportedAndSeenToBeRead) {
   const Json kept = record();
   EXPECT_TRUE(kept["validated"].get<bool>());
   EXPECT_EQ(kept["settings"].dump(), R"({"UCX_ZCOPY_THRESH":"65536"})");
-  EXPECT_EQ(kept["proof"]["setting"]["name"], "UCX_RNDV_THRESH");
-  EXPECT_GT(kept["proof"]["factor"].get<double>(), 2.0);
+  EXPECT_EQ(kept["proofs"][0]["setting"]["name"], "UCX_RNDV_THRESH");
+  EXPECT_GT(kept["proofs"][0]["factor"].get<double>(), 2.0);
   for (const Json& knob : kept["knobs"]) {
     if (knob["value"] != "am") continue;
     EXPECT_EQ(knob["outcome"], "departs");
@@ -95,6 +98,26 @@ TEST_F(TuneUcx, KnobsThatGainTogetherAreExportedAndSeenToBeRead) {
   EXPECT_EQ(run(install).exit_code, kExitConflict);
 }
 
+TEST_F(TuneUcx, WhatTakesTooMuchMemoryInTheLargestJobIsNotMeasured) {
+  const Finished tuned = tune_ucx({}, {"--largest-job", "4096"});
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  EXPECT_NE(read_file(conf()).find("estimated for jobs of 4096 ranks"), std::string::npos)
+      << read_file(conf());
+  const Json kept = record();
+  EXPECT_EQ(kept["largest_job"], 4096);
+  for (const Json& knob : kept["knobs"]) {
+    const std::string setting =
+        knob["name"].get<std::string>() + "=" + knob["value"].get<std::string>();
+    const bool large = setting == "UCX_RNDV_THRESH=65536" || setting == "UCX_RNDV_THRESH=262144" ||
+                       setting == "UCX_POSIX_SEG_SIZE=32832";
+    const std::string failure = knob["failure"].get<std::string>();
+    EXPECT_EQ(failure.find("each of 4096 ranks") != std::string::npos, large) << knob.dump();
+    if (large) {
+      EXPECT_EQ(knob["outcome"], "few_runs");
+    }
+  }
+}
+
 TEST_F(TuneUcx, KnobsWithWhichAMessageIsSlowerGoBack) {
   const Finished tuned = tune_ucx("slow");
   EXPECT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
@@ -111,7 +134,7 @@ TEST_F(TuneUcx, OpenShmemHasADriverAndProgramsOfItsOwn) {
   EXPECT_NE(read_file(file).find("\nexport UCX_OSHMEM_ZCOPY_THRESH=65536\n"), std::string::npos)
       << read_file(file);
   const Json kept = record();
-  EXPECT_EQ(kept["proof"]["setting"]["value"], "0");
+  EXPECT_EQ(kept["proofs"][0]["setting"]["value"], "0");
   std::set<std::string> programs;
   for (const Json& check : kept["checks"]) {
     if (check["stage"] == "programs") programs.insert(check["operation"].get<std::string>());
@@ -127,9 +150,41 @@ TEST_F(TuneUcx, OpenShmemHasADriverAndProgramsOfItsOwn) {
   EXPECT_EQ(run(verify, "unread").exit_code, kExitBadInput);
 }
 
-TEST_F(TuneUcx, IsNotSweptByOperations) {
-  EXPECT_NE(run({"sweep", "ucx"}).err.find("only knobs"), std::string::npos);
+TEST_F(TuneUcx, ASweepMeasuresEveryValueAndPairsOfThoseThatGain) {
+  const auto kept = (folder_ / "record.json").string();
+  std::ofstream(kept)
+      << R"({"settings": {"UCX_BCOPY_THRESH": "256", "UCX_ZCOPY_THRESH": "65536"}})";
+  const Finished swept =
+      run({"sweep", "ucx", "--ranks", "2", "--runs", "4", "--stall", "100", "--record", kept});
+  ASSERT_EQ(swept.exit_code, kExitOk) << swept.err;
+  std::map<std::string, std::vector<Json>> found;
+  std::istringstream lines(swept.out);
+  for (std::string line; std::getline(lines, line);) {
+    const Json json = Json::parse(line);
+    if (json["operation"] == "latency" && json["bytes"] == 8) {
+      found[json["settings"].dump()] = json["times_s"].get<std::vector<Json>>();
+    }
+  }
+  const std::string zcopy = R"({"UCX_ZCOPY_THRESH":"65536"})";
+  const std::string scheme = R"({"UCX_RNDV_SCHEME":"am"})";
+  const std::string both = R"({"UCX_RNDV_SCHEME":"am","UCX_ZCOPY_THRESH":"65536"})";
+  const std::string of_record = R"({"UCX_BCOPY_THRESH":"256","UCX_ZCOPY_THRESH":"65536"})";
+  for (const std::string& one : {std::string("{}"), zcopy, scheme, both, of_record}) {
+    ASSERT_TRUE(found.contains(one)) << one << " of " << swept.out;
+    EXPECT_EQ(found[one].size(), 8U) << one;
+  }
+  // The default has a time in every run, each value in the first ones, and pairs in the others.
+  for (size_t i = 0; i < 8; ++i) {
+    EXPECT_TRUE(found["{}"][i].is_number());
+    EXPECT_EQ(found[zcopy][i].is_number(), i < 4) << i;
+    EXPECT_EQ(found[both][i].is_number(), i >= 4) << i;
+  }
+  EXPECT_LT(found[zcopy][0].get<double>(), found["{}"][0].get<double>());
+  // Neither the probe nor pairs of what gains nothing.
+  EXPECT_FALSE(found.contains(R"({"UCX_RNDV_THRESH":"0"})"));
+  EXPECT_FALSE(found.contains(R"({"UCX_BCOPY_THRESH":"256","UCX_RNDV_SCHEME":"am"})"));
   EXPECT_NE(run({"try", "ucx"}).err.find("only knobs"), std::string::npos);
+  EXPECT_EQ(run({"sweep", "openmpi", "--record", kept}).exit_code, kExitUsage);
 }
 
 // Its programs would be found in place of this host's "cc" by other tests.
@@ -154,8 +209,8 @@ TEST_F(TuneGasnet, HasADriverProgramsAndAProbeOfItsOwn) {
       << read_file(file);
   const Json kept = record();
   EXPECT_EQ(kept["version"], "2025.8.0");
-  EXPECT_GT(kept["proof"]["factor"].get<double>(), 2.0);
-  EXPECT_EQ(kept["proof"]["setting"]["name"].get<std::string>().find("GASNET_VIS_"), 0U);
+  EXPECT_GT(kept["proofs"][0]["factor"].get<double>(), 2.0);
+  EXPECT_EQ(kept["proofs"][0]["setting"]["name"].get<std::string>().find("GASNET_VIS_"), 0U);
   std::set<std::string> held_out;
   std::set<std::string> programs;
   for (const Json& check : kept["checks"]) {

@@ -1,4 +1,4 @@
-// One run of tuning: knobs, collectives, files, validation, proof. For the commands that do it
+// One run of tuning: knobs, collectives, files, validation, proofs. For the commands that do it
 // here, and for a server.
 #pragma once
 

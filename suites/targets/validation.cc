@@ -13,6 +13,7 @@
 #include "base/quantity.h"
 #include "base/random.h"
 #include "optimizer/stats/order.h"
+#include "suites/targets/knob_search.h"
 
 namespace stripline::suites::tune {
 namespace {
@@ -44,16 +45,14 @@ bool same_call(const DriverCell& one, const DriverCell& other) {
 
 // Calls that a stage looks at anyway are not added.
 void add_checks_of_knobs(const targets::Target& target, const std::vector<uint32_t>& ranks,
-                         std::vector<Check>& checks) {
+                         uint32_t processors, std::vector<Check>& checks) {
   const auto add = [&](const DriverCell& asked, Stage stage) {
     const bool known = std::ranges::any_of(checks, [&](const Check& one) {
       return one.stage == stage && same_call(one.asked, asked);
     });
     if (!known) checks.push_back({.asked = asked, .stage = stage, .of_knobs = true});
   };
-  for (const DriverCell& cell : knob_cells(target, std::ranges::min(ranks))) {
-    add(cell, Stage::fitted);
-  }
+  for (const DriverCell& cell : knob_cells(target, ranks, processors)) add(cell, Stage::fitted);
   const auto add_held_out = [&](const char* operation, std::initializer_list<uint64_t> sizes) {
     for (const uint64_t bytes : sizes) {
       add({.operation = operation, .ranks = std::ranges::max(ranks), .bytes = bytes},
@@ -78,7 +77,11 @@ void add_checks_of_knobs(const targets::Target& target, const std::vector<uint32
   if (target.operations == targets::Operations::one_sided) {
     add_held_out("accumulate", {1024, 262144});
   }
-  if (target.operations != targets::Operations::messages) add_held_out("get", {4096, 262144});
+  if (targets::has_gets(target.operations)) add_held_out("get", {4096, 262144});
+  if (target.operations == targets::Operations::nonblocking) {
+    add_held_out("ibcast", {1024, 262144});
+    add_held_out("ireduce", {256, 65536});
+  }
 }
 
 // The median of each check in one launch, NaN where it gave none; no medians where the time was up.
@@ -222,7 +225,8 @@ bool all_narrow(const std::vector<targets::CellVerdict>& verdicts, double margin
 std::vector<Check> checks_of(const targets::Target& target,
                              const std::vector<targets::Choice>& by_cell,
                              const std::vector<targets::Setting>& settings,
-                             const std::vector<uint32_t>& ranks, const targets::Safety& safety) {
+                             const std::vector<uint32_t>& ranks, uint32_t processors,
+                             const targets::Safety& safety) {
   std::vector<Check> checks;
   std::vector<Check> held_out;
   std::vector<Check> predicted;
@@ -288,7 +292,7 @@ std::vector<Check> checks_of(const targets::Target& target,
         predicted, [&](const Check& one) { return same_call(one.asked, held_out[i].asked); });
     if (!known) checks.push_back(held_out[i]);
   }
-  if (!settings.empty()) add_checks_of_knobs(target, ranks, checks);
+  if (!settings.empty()) add_checks_of_knobs(target, ranks, processors, checks);
   for (const uint32_t count : ranks) {
     const auto add = [&](const char* program, uint64_t bytes) {
       checks.push_back({.asked = {.operation = program, .ranks = count, .bytes = bytes}});
@@ -418,7 +422,10 @@ Result<double> prove_reading(Launcher& launcher, const std::filesystem::path& fi
                    "--minutes");
     }
   }
-  return targets::proven_by_probe(pairs.cells()[0].default_s, pairs.cells()[0].value_s);
+  const auto factor =
+      targets::proven_by_probe(pairs.cells()[0].default_s, pairs.cells()[0].value_s);
+  if (!factor.ok()) return factor.error().with_context(describe(probe));
+  return factor;
 }
 
 }  // namespace stripline::suites::tune

@@ -1,5 +1,5 @@
 // An exported file, loaded into its target and compared with the default: fresh launches of both,
-// in turns, in stages; and proof that the target reads it.
+// in turns, in stages; and proof that the target reads it, by probes.
 #pragma once
 
 #include <array>
@@ -40,12 +40,14 @@ struct Check {
 /// numbers of ranks behind theirs, other types and calls in place, and operations that do not
 /// commute unless those are excluded, a few of all these; of each collective, a number of ranks in
 /// the middle between two with the same choices, which may be predicted there; where settings of
-/// knobs depart, the cells that knobs are looked at by, and others with as many ranks as there may
-/// be; where a choice holds for all sizes, some beyond the largest that was measured; programs.
+/// knobs depart, the cells that knobs are looked at by with this number of processors, and others
+/// with as many ranks as there may be; where a choice holds for all sizes, some beyond the largest
+/// that was measured; programs.
 std::vector<Check> checks_of(const targets::Target& target,
                              const std::vector<targets::Choice>& by_cell,
                              const std::vector<targets::Setting>& settings,
-                             const std::vector<uint32_t>& ranks, const targets::Safety& safety);
+                             const std::vector<uint32_t>& ranks, uint32_t processors,
+                             const targets::Safety& safety);
 
 struct Checked {
   Check check;
@@ -88,9 +90,9 @@ Result<std::vector<Checked>> validate(Launcher& launcher, const std::filesystem:
                                       const std::vector<Check>& checks, Stage stage,
                                       const ValidationOptions& options, const Tell& tell);
 
-/// Loads the file with a probe in place of what it says of a cell, beside the file as it is.
-/// Returns by what factor the cell was slowed down. Errors: failed_precondition where it was not,
-/// deadline_exceeded where the time of `options` was up before.
+/// Loads the file with a probe in place of what it says of a cell, or of a knob, beside the file as
+/// it is. Returns by what factor the probe's cell was slowed down. Errors: failed_precondition,
+/// with the probe, where it was not; deadline_exceeded where the time of `options` was up before.
 Result<double> prove_reading(Launcher& launcher, const std::filesystem::path& file,
                              const Probe& probe, const ValidationOptions& options);
 

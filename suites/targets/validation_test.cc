@@ -64,7 +64,7 @@ TEST(Validation, RanksThatNoRuleMayReachAreHeldOut) {
   std::set<uint32_t> fitted;
   std::set<uint32_t> held_out;
   std::set<uint32_t> programs;
-  for (const Check& check : checks_of(named("openmpi"), by_cell, {}, {2, 3, 4}, {})) {
+  for (const Check& check : checks_of(named("openmpi"), by_cell, {}, {2, 3, 4}, 1, {})) {
     auto& ranks = check.stage == Stage::fitted     ? fitted
                   : check.stage == Stage::held_out ? held_out
                                                    : programs;
@@ -84,7 +84,7 @@ TEST(Validation, RanksThatChoicesArePredictedForAreHeldOut) {
         {{targets::Collective::bcast, 4, 4, 1024}, binomial},
         {{targets::Collective::bcast, 8, 8, 1024}, of_eight}};
     std::set<uint32_t> ranks;
-    for (const Check& check : checks_of(target, choices, {}, {4, 8}, {})) {
+    for (const Check& check : checks_of(target, choices, {}, {4, 8}, 1, {})) {
       if (check.stage == Stage::held_out) ranks.insert(check.asked.ranks);
     }
     return ranks;
@@ -94,7 +94,7 @@ TEST(Validation, RanksThatChoicesArePredictedForAreHeldOut) {
   // The number behind four ranks, too: it is looked at once.
   const std::vector<targets::Choice> near = {{{targets::Collective::bcast, 4, 4, 1024}, binomial},
                                              {{targets::Collective::bcast, 6, 6, 1024}, binomial}};
-  EXPECT_EQ(std::ranges::count_if(checks_of(target, near, {}, {4, 6}, {}),
+  EXPECT_EQ(std::ranges::count_if(checks_of(target, near, {}, {4, 6}, 1, {}),
                                   [](const Check& one) { return one.asked.ranks == 5; }),
             1);
 }
@@ -115,7 +115,7 @@ TEST(Validation, EveryCollectiveWithPredictionsIsLookedAt) {
   }
   std::map<uint32_t, std::set<std::string>> by_ranks;
   std::set<std::tuple<std::string, uint32_t, uint64_t, std::string, bool>> calls;
-  for (const Check& check : checks_of(target, choices, {}, {4, 6, 9}, {})) {
+  for (const Check& check : checks_of(target, choices, {}, {4, 6, 9}, 1, {})) {
     const DriverCell& asked = check.asked;
     by_ranks[asked.ranks].insert(asked.operation);
     EXPECT_TRUE(
@@ -134,7 +134,7 @@ TEST(Validation, AChoiceForAllSizesIsHeldOutBeyondThem) {
       choices.push_back({{collective, 4, 4, bytes}, {.name = "it", .id = id}});
     }
     std::set<uint64_t> sizes;
-    for (const Check& check : checks_of(target, choices, {}, {4}, {})) {
+    for (const Check& check : checks_of(target, choices, {}, {4}, 1, {})) {
       const bool is_it = check.stage == Stage::held_out && check.asked.bytes > most;
       if (is_it) sizes.insert(check.asked.bytes);
     }
@@ -152,25 +152,30 @@ TEST(Validation, AChoiceForAllSizesIsHeldOutBeyondThem) {
 
 TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
   const targets::Target& target = named("openmpi");
-  const auto of_knobs = [&](const std::vector<targets::Setting>& settings, Stage stage) {
+  const auto of_knobs = [&](const std::vector<targets::Setting>& settings, Stage stage,
+                            uint32_t processors = 1) {
     std::set<uint32_t> ranks;
-    for (const Check& check : checks_of(target, {}, settings, {2, 3, 4}, {})) {
+    for (const Check& check : checks_of(target, {}, settings, {2, 3, 4}, processors, {})) {
       if (check.of_knobs && check.stage == stage) ranks.insert(check.asked.ranks);
     }
     return ranks;
   };
   const std::vector<targets::Setting> settings = {{"btl_tcp_links", "2"}};
   EXPECT_EQ(of_knobs(settings, Stage::fitted), (std::set<uint32_t>{2}));
+  EXPECT_EQ(of_knobs(settings, Stage::fitted, 3), (std::set<uint32_t>{2, 3}));
   EXPECT_EQ(of_knobs(settings, Stage::held_out), (std::set<uint32_t>{4}));
   EXPECT_TRUE(of_knobs({}, Stage::fitted).empty());
   // Knobs of UCX act on one-sided operations.
   const auto has = [&](const char* name, const char* operation) {
-    const auto checks = checks_of(named(name), {}, settings, {2, 4}, {});
+    const auto checks = checks_of(named(name), {}, settings, {2, 4}, 1, {});
     return std::ranges::any_of(checks,
                                [&](const Check& one) { return one.asked.operation == operation; });
   };
   const auto has_puts = [&](const char* name) { return has(name, "put"); };
   EXPECT_TRUE(has("ucx", "accumulate"));
+  // Thresholds of MPICH are those of nonblocking operations.
+  EXPECT_TRUE(has("mpich", "ibcast"));
+  EXPECT_FALSE(has("openmpi", "ibcast"));
   EXPECT_FALSE(has("oshmem", "accumulate"));
   EXPECT_TRUE(has("gasnet", "strided_put"));
   EXPECT_FALSE(has("ucx", "strided_put"));
@@ -178,10 +183,12 @@ TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
   EXPECT_TRUE(has_puts("oshmem"));
   EXPECT_TRUE(has_puts("gasnet"));
   EXPECT_FALSE(has_puts("openmpi"));
+  EXPECT_FALSE(has_puts("mpich"));
+  EXPECT_FALSE(has("mpich", "get"));
   EXPECT_FALSE(has_puts("libfabric"));
   // What is held out is not what was fitted.
   std::set<std::tuple<std::string, uint32_t, uint64_t>> seen;
-  for (const Check& check : checks_of(named("openmpi"), {}, settings, {2}, {})) {
+  for (const Check& check : checks_of(named("openmpi"), {}, settings, {2}, 1, {})) {
     const auto& asked = check.asked;
     EXPECT_TRUE(seen.emplace(asked.operation, asked.ranks, asked.bytes).second) << asked.operation;
   }

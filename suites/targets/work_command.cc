@@ -5,6 +5,8 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <fcntl.h>
+#include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <poll.h>
 #include <string>
@@ -13,23 +15,29 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/exit_codes.h"
 #include "base/host_name.h"
 #include "base/json_channel.h"
+#include "base/rfc3339.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/experiment/tuning.h"
 #include "suites/targets/bundle.h"
 #include "suites/targets/commands.h"
 #include "suites/targets/session.h"
 #include "suites/targets/tuning.h"
+#include "suites/targets/verifying.h"
 #include "suites/targets/work_folder.h"
 
 namespace stripline::suites::tune {
 namespace {
 
+namespace fs = std::filesystem;
+
 // What is left of a run's time is for compiling the driver, the last launch and its end.
 constexpr double kShareOfRun = 0.8;
 constexpr double kAnswerLimitS = 5;
+constexpr const char* kDefault = "default";  // as candidates name it
 constexpr const char* kUse =
     "To validate it again, and that it is read: stripline export verify FILE, on a node";
 
@@ -184,7 +192,50 @@ double gain_of(const ExportRecord& record, uint32_t ranks) {
   return std::exp(logs / static_cast<double>(count));
 }
 
-// A series for each point; the first one has the settings.
+// A cell that was measured, with the medians of its launches; nothing where there are none.
+void add_cell(const experiment::Assignment& work, const ExportRecord& record,
+              const std::string& operation, const std::string& variant, uint32_t ranks,
+              uint64_t bytes, const std::vector<double>& times_s, Json& all) {
+  experiment::SampleSeries series{
+      .point = {experiment::cell_experiment(operation),
+                variant,
+                {{experiment::tune_factor::kRanks, int64_t{ranks}},
+                 {experiment::tune_factor::kBytes, static_cast<int64_t>(bytes)},
+                 {experiment::tune_factor::kPath, std::string(to_string(record.path))}}},
+      .run = work.run};
+  std::ranges::copy_if(times_s, std::back_inserter(series.values),
+                       [](double time_s) { return std::isfinite(time_s); });
+  if (series.values.empty()) return;
+  series.verified = true;
+  all.push_back(experiment::to_json(series));
+}
+
+// Cells of the search: the default and what was chosen, and values of knobs.
+void add_cells(const experiment::Assignment& work, const ExportRecord& record, Json& all) {
+  const SearchReport& search = record.search;
+  for (size_t i = 0; i < search.times.size(); ++i) {
+    const targets::CellTimes& times = search.times[i];
+    const std::string operation(to_string(times.cell.collective));
+    const std::string& chosen = search.result.by_cell[i].candidate.name;
+    add_cell(work, record, operation, kDefault, times.cell.ranks, times.cell.bytes, times.default_s,
+             all);
+    if (chosen == kDefault) continue;
+    add_cell(work, record, operation, chosen, times.cell.ranks, times.cell.bytes, times.value_s,
+             all);
+  }
+  for (const SweptSettings& one : search.knob_times.swept) {
+    std::string variant = "default_settings";
+    if (!one.settings.empty()) {
+      variant = one.settings.front().name + "=" + one.settings.front().value;
+    }
+    for (size_t i = 0; i < one.times_s.size(); ++i) {
+      const DriverCell& cell = search.knob_times.cells[i];
+      add_cell(work, record, cell.operation, variant, cell.ranks, cell.bytes, one.times_s[i], all);
+    }
+  }
+}
+
+// A series for each point; the first one has the settings. Behind them are cells of the search.
 Result<Json> series_of(const experiment::Assignment& work, const Tuned& tuned) {
   Json all = Json::array();
   for (const experiment::Point& point : work.points) {
@@ -200,19 +251,82 @@ Result<Json> series_of(const experiment::Assignment& work, const Tuned& tuned) {
     }
     all.push_back(experiment::to_json(series));
   }
+  add_cells(work, tuned.record, all);
   return all;
 }
 
-Status tune_for(AgentChannel& agent, const experiment::Assignment& work) {
+// True if an error of a validation is about the settings, rather than about this node or this run.
+bool is_verdict(const Error& error) {
+  return error.code() == ErrorCode::failed_precondition || error.code() == ErrorCode::data_loss ||
+         error.code() == ErrorCode::aborted;
+}
+
+// The export in `file` with what was found of it now; nothing of it holds after an error.
+Result<std::string> packed_with(const fs::path& file, const Result<ExportRecord>& verified) {
+  STRIPLINE_ASSIGN_OR_RETURN(Bundle bundle, read_bundle(file));
+  STRIPLINE_ASSIGN_OR_RETURN(Json record, parse_json(bundle.record, "export record"));
+  const Json found = verified.ok() ? to_json(*verified) : Json::object();
+  for (const char* const list : {"stages", "checks", "proofs"}) {
+    record[list] = found.value(list, Json::array());
+  }
+  record["validated"] = verified.ok() && verified->validated;
+  record["host"] = host_name();
+  record["time"] = rfc3339(unix_seconds());
+  bundle.record = record.dump();
+  return packed(bundle);
+}
+
+// A series for each point; the first one has the settings with what was found.
+Result<Json> verified_series(const experiment::Assignment& work, const VerifyOptions& options,
+                             const Tell& tell) {
+  const Result<ExportRecord> verified = verify_export(options, tell);
+  if (!verified.ok() && !is_verdict(verified.error())) return verified.error();
+  Json all = Json::array();
+  for (const experiment::Point& point : work.points) {
+    experiment::SampleSeries series{.point = point, .run = work.run, .values = {1}};
+    const double ranks = number_param(point, experiment::tune_factor::kRanks).value_or(0);
+    if (verified.ok()) series.values = {gain_of(*verified, static_cast<uint32_t>(ranks))};
+    series.verified = true;
+    if (!verified.ok()) {
+      series.note = verified.error().message();
+    } else if (!verified->validated) {
+      series.note = verified->stages.back().verdict;
+    }
+    if (all.empty()) {
+      STRIPLINE_ASSIGN_OR_RETURN(series.result, packed_with(options.file, verified));
+    }
+    all.push_back(experiment::to_json(series));
+  }
+  return all;
+}
+
+// Tunes, or validates again the settings that the assignment holds.
+Result<Json> measured(const experiment::Assignment& work, uint32_t largest_job, int cancel_fd,
+                      const Tell& tell) {
   STRIPLINE_ASSIGN_OR_RETURN(TuneOptions options, options_of(work));
   STRIPLINE_ASSIGN_OR_RETURN(const WorkFolder folder, WorkFolder::create());
+  if (!work.model_json.empty()) {
+    VerifyOptions verify{.minutes = options.minutes,
+                         .accept_untried = options.accept_untried,
+                         .cancel_fd = cancel_fd};
+    STRIPLINE_ASSIGN_OR_RETURN(const fs::path file, unpack_into(folder.path(), work.model_json,
+                                                                "what the server has sent"));
+    verify.file = file.string();
+    return verified_series(work, verify, tell);
+  }
+  options.largest_job = largest_job;
   options.output = (folder / "export").string();
+  options.cancel_fd = cancel_fd;
+  STRIPLINE_ASSIGN_OR_RETURN(const Tuned tuned, tune(options, tell));
+  return series_of(work, tuned);
+}
+
+Status tune_for(AgentChannel& agent, const experiment::Assignment& work, uint32_t largest_job) {
   Listener listener(agent.channel());
-  options.cancel_fd = listener.cancel_fd();
-  STRIPLINE_ASSIGN_OR_RETURN(const Tuned tuned, tune(options, [&](const std::string& line) {
-                               agent.say({{"type", "note"}, {"message", line}});
-                             }));
-  STRIPLINE_ASSIGN_OR_RETURN(Json series, series_of(work, tuned));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      Json series, measured(work, largest_job, listener.cancel_fd(), [&](const std::string& line) {
+        agent.say({{"type", "note"}, {"message", line}});
+      }));
   const size_t points = work.points.size();
   agent.say({{"type", "progress"}, {"done", points}, {"total", points}});
   agent.say({{"type", "samples"}, {"series", std::move(series)}});
@@ -222,10 +336,10 @@ Status tune_for(AgentChannel& agent, const experiment::Assignment& work) {
   return {};
 }
 
-Result<int> work() {
+Result<int> work(uint32_t largest_job) {
   STRIPLINE_ASSIGN_OR_RETURN(AgentChannel agent, AgentChannel::open());
   STRIPLINE_ASSIGN_OR_RETURN(const experiment::Assignment assignment, agent.join());
-  if (const Status done = tune_for(agent, assignment); !done.ok()) {
+  if (const Status done = tune_for(agent, assignment, largest_job); !done.ok()) {
     agent.say({{"type", "failed"},
                {"code", to_string(done.error().code())},
                {"message", done.error().message()}});
@@ -236,6 +350,6 @@ Result<int> work() {
 
 }  // namespace
 
-int work_command() { return exit_code_of(work()); }
+int work_command(uint32_t largest_job) { return exit_code_of(work(largest_job)); }
 
 }  // namespace stripline::suites::tune

@@ -8,7 +8,7 @@ cd "$work"
 git init -q .
 git config user.name test
 git config user.email test@localhost
-mkdir scripts base pages other
+mkdir -p scripts base pages other docs/results
 cat >base/code.cc <<'END'
 // One way to do it, always; away from the gateway.
 
@@ -20,6 +20,7 @@ int GatherWays = 1, leeway = 1'000;  // nobody
 const char* text = "'x' is no number";  // as long as so many as are there
 const char* right = "there is no number, and it is no longer one";
 const char* description = "Of the log";
+const char* argument = "WAY[:N]";
 END
 cat >base/code_test.cc <<'END'
 const char* text = "'x' is no number";
@@ -30,15 +31,20 @@ He was told it anew, so many times.
 way way way told
 <!-- language: on -->
 END
+cat >docs/results/updates.md <<'END'
+What was made anew, and how.
+
+| what a program wrote | the way it is |
+END
 git add .
 python3 "$program" record >sums
 cat >expected <<'END'
-way                    1
+way                    2
 way-in-names           2
 so-many                1
 told                   1
 told-in-names          0
-anew                   1
+anew                   2
 nobody                 1
 is-no                  1
 fragment-message       1
@@ -57,7 +63,7 @@ if python3 "$program" >found; then
   exit 1
 fi
 cat >expected <<'END'
-way: 2 in base, and 1 are recorded; docs/glossary.md says what to write instead. New:
+way: 3 in base, and 2 are recorded; docs/glossary.md says what to write instead. New:
   base/code.cc:7: // Another way.
 END
 head -2 found | diff expected -
@@ -65,7 +71,7 @@ if python3 "$program" record >found; then
   echo "a number that rose was recorded"
   exit 1
 fi
-grep -q '^way: 2 in all, and 1 are recorded' found
+grep -q '^way: 3 in all, and 2 are recorded' found
 
 # What moves to another folder may be recorded; what is gone stays gone.
 git checkout -q base/code.cc

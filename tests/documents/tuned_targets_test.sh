@@ -10,7 +10,8 @@ cd "$work"
 # record CHOICE: of a bcast of 8 B, which two_proc ends, and of 128 B, where the default is the best.
 record() {
   cat <<END
-{"cells": [{"collective": "bcast", "ranks": 2, "bytes": 8, "chosen": "$1", "outcome": "departs"},
+{"validated": ${2:-true},
+ "cells": [{"collective": "bcast", "ranks": 2, "bytes": 8, "chosen": "$1", "outcome": "departs"},
            {"collective": "bcast", "ranks": 2, "bytes": 128, "chosen": "default", "outcome": "tie"}]}
 END
 }
@@ -31,12 +32,57 @@ grep -q '^| bcast | 2 | 8 | binomial | binomial | 0.50 | 0.50 |$' out
 grep -q '100.0 %' out
 grep -q 'Over the 1 cells .* 1.99 times as fast' out
 if grep -q '^| bcast | 2 | 128 |' out; then cat out && exit 1; fi
-for choice in default chain; do
-  record "$choice" >bad
+for choice in default chain "binomial false"; do
+  record $choice >bad
   if python3 -B "$script" share bad sweep >out; then
     echo "the choice of $choice is taken for as good as the best" && cat out && exit 1
   fi
 done
+
+# Settings of knobs, which act on all cells. What is lucky in the even runs, or loses in a cell, is not the best.
+chosen() { echo "{\"validated\": ${2:-true}, \"cells\": [], \"knobs\": [], \"settings\": {$1}}"; }
+knobs() { echo "{\"settings\": {$1}, \"operation\": \"$2\", \"ranks\": 2, \"bytes\": 8, \"times_s\": [$3], \"failure\": \"$4\"}"; }
+{
+  for operation in put get; do
+    knobs '' $operation "1, 1, 1, 1, 1, 1, 1, 1" ""
+    knobs '"A": "1"' $operation "0.6, 0.6, 0.6, 0.6, null, null, null, null" ""
+    knobs '"B": "1"' $operation "0.8, 0.8, 0.8, 0.8, null, null, null, null" ""
+    knobs '"A": "1", "B": "1"' $operation "null, null, null, null, 0.5, 0.5, 0.5, 0.5" ""
+    knobs '"C": "1"' $operation "0.3, 1, 0.3, 1, null, null, null, null" "hung for 15 s"
+  done
+  knobs '"D": "1"' put "0.1, 0.1, 0.1, 0.1, null, null, null, null" ""
+  knobs '"D": "1"' get "1.1, 1.2, 1.1, 1.2, null, null, null, null" ""
+} >knobs
+chosen '"A": "1", "B": "1"' >good
+python3 -B "$script" share good knobs >out || { cat out && exit 1; }
+grep -q '^| A=1 B=1 | 0.500 | 0.50 | best and choice |$' out
+grep -q '100.0 %' out
+grep -q 'Over the 2 cells .* 2.00 times as fast' out
+for settings in '' '"B": "1"' '"A": "1"'; do
+  chosen "$settings" >bad
+  if python3 -B "$script" share bad knobs >out; then
+    echo "settings {$settings} are taken for as good as the best" && cat out && exit 1
+  fi
+done
+grep -q 'have 73.7 %' out
+chosen '"E": "1"' >bad
+if python3 -B "$script" share bad knobs >out 2>err; then
+  echo "settings that were not swept are taken for good" && cat out && exit 1
+fi
+grep -q 'sweep with --record' err
+chosen '"A": "1", "B": "1"' false >bad
+if python3 -B "$script" share bad knobs >out; then
+  echo "settings that are not exported are taken for good" && cat out && exit 1
+fi
+# Where nothing gains the default is to be kept.
+grep -v '"[AB]"' knobs >idle
+chosen '' >good
+python3 -B "$script" share good idle >out || { cat out && exit 1; }
+grep -q 'keep it' out
+chosen '"D": "1"' >bad
+if python3 -B "$script" share bad idle >out; then
+  echo "a setting that loses is taken for good" && cat out && exit 1
+fi
 
 # Runs of tuning whose choices are CHOICES, in turns, each "choice outcome low high"; of a bcast, or, where KNOB is given, of
 # this knob. The exported file says FILE, in turns.

@@ -97,7 +97,8 @@ INSTANTIATE_TEST_SUITE_P(
                                          Words{"--fabric", "shm", "--same-node", "network"},
                                          Words{"--fabric", "emulated:opteron-vapi,compute=none",
                                                "--clock", "virtual"}),
-                       // The last one: OpenSHMEM's operations of all kinds, for longer than a turn.
+                       // The first one: everything, with regions and without. The last one:
+                       // OpenSHMEM's operations of all kinds, for longer than a turn.
                        ::testing::Values(Words{"churn"}, Words{"gathers"},
                                          Words{"osh_shadow", "1", "100000000"})),
     [](const auto& test) {

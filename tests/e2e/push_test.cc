@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
+#include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
 #include "tests/e2e/processes.h"
 
@@ -98,9 +99,12 @@ class PushTest : public testing::Test {
   }
 
   // A program on a node, with what its agent has been given.
-  Finished run_on(const std::string& node, const std::vector<std::string>& options = {}) {
+  Finished run_on(const std::string& node, const std::vector<std::string>& options = {},
+                  const std::vector<std::string>& command = {"reduction_tuned", "65536", "20"},
+                  bool guard = true) {
     std::vector<std::string> argv = {"env",
                                      "STRIPLINE_MODELS=" + models_of(node).string(),
+                                     std::string("STRIPLINE_GUARD=") + (guard ? "1" : "0"),
                                      program("stripline"),
                                      "run",
                                      "-n",
@@ -112,7 +116,8 @@ class PushTest : public testing::Test {
                                      "--segment",
                                      "16M"};
     argv.insert(argv.end(), options.begin(), options.end());
-    argv.insert(argv.end(), {"--", program("reduction_tuned"), "65536", "20"});
+    argv.insert(argv.end(), {"--", program(command.front())});
+    argv.insert(argv.end(), command.begin() + 1, command.end());
     return run_program(argv, kPatience_s);
   }
 
@@ -272,6 +277,54 @@ TEST_F(PushTest, ChangesWhatRunsDoAndWhatTheySeeReachesTheUser) {
   const Finished listed = cli(address(), {"feedback", "list", "net"});
   EXPECT_NE(listed.out.find("reduction_tuned over " + fabric()), std::string::npos) << listed.out;
   EXPECT_EQ(cli(address(), {"feedback", "list", "none"}).exit_code, kExitUsage);
+}
+
+// By a version that says what the processors take, and that it is much.
+TEST_F(PushTest, ChangesTheMethodsOfGathersAndUpdates) {
+  campaign();
+  ASSERT_EQ(promote("net@1", {"--label", "stable"}).exit_code, kExitOk);
+  ASSERT_TRUE(becomes("a", "APPLIED net@1"));
+  const auto shown = [&](const std::vector<std::string>& command) {
+    const Finished run = run_on("a", {"--trace"}, command, false);
+    EXPECT_EQ(run.exit_code, kExitOk) << run.err;
+    return run.err;
+  };
+  const std::vector<std::string> gathers = {"gathers", "3"};
+  const std::vector<std::string> updates = {"histogram", "10"};
+  const std::string gathers_before = shown(gathers);
+  EXPECT_NE(gathers_before.find("pack, "), std::string::npos) << gathers_before;
+  const std::string updates_before = shown(updates);
+  EXPECT_EQ(updates_before.find("atomics of the fabric"), std::string::npos) << updates_before;
+
+  const std::string file = (folder_ / "net.stripline.json").string();
+  ASSERT_EQ(cli(address(), {"model", "fetch", "net@1", "-o", file}).exit_code, kExitOk);
+  auto model = model::load_model(file);
+  ASSERT_TRUE(model.ok());
+  const model::TunedModel example = model::example_model();
+  const model::Parameter slow = model::example_parameter(1e-3, 0);
+  model->pack = model::example_pack();
+  for (model::PackPoint& point : model->pack->pack) point.region_s = slow;
+  model->update = example.update;
+  for (model::UpdatePoint& point : model->update->items) {
+    point.append_s = point.merge_s = point.apply_s = slow;
+  }
+  for (auto& [name, path] : model->network) {
+    if (!path.am) path.am = example.network.at("inter-node").am;
+  }
+  ASSERT_TRUE(model::save_model(*model, file).ok());
+  ASSERT_EQ(cli(address(), {"model", "import", file, "--model", "net"}).exit_code, kExitOk);
+  const Finished promoted =
+      promote("net@2", {"--label", "stable", "--unjudged", "it is to be seen in programs"});
+  ASSERT_EQ(promoted.exit_code, kExitOk) << promoted.err;
+  ASSERT_TRUE(becomes("a", "APPLIED net@2")) << server_->log();
+
+  const std::string gathers_after = shown(gathers);
+  EXPECT_NE(gathers_after.find("bound, tuned"), std::string::npos) << gathers_after;
+  EXPECT_EQ(gathers_after.find("pack, "), std::string::npos) << gathers_after;
+  EXPECT_NE(gathers_after.find("stripline explain gather "), std::string::npos) << gathers_after;
+  const std::string updates_after = shown(updates);
+  EXPECT_NE(updates_after.find("atomics of the fabric, tuned"), std::string::npos) << updates_after;
+  EXPECT_NE(updates_after.find("stripline explain update "), std::string::npos) << updates_after;
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# manuals_test.sh BIN: every program that users start writes pages that groff formats without a warning, with
+# manuals_test.sh BIN WRAPPERS: every program that users start writes pages that groff formats without a warning, with
 # all options of its help, and completion that works when bash asks for it.
 set -euo pipefail
-bin=$1
+bin=$1 wrappers=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -15,6 +15,7 @@ commands=(stripline stripline-run stripline-bench stripline-doctor stripline-res
 daemons=(stripline-server stripline-agent)
 for program in "${commands[@]}"; do "$bin/$program" --write-manual "$work" 1; done
 for program in "${daemons[@]}"; do "$bin/$program" --write-manual "$work" 8; done
+cp "$wrappers"/*.1 "$work/man/man1"
 
 pages=("$work"/man/man[18]/*)
 [ ${#pages[@]} -ge 20 ] || fail "there are only ${#pages[@]} pages"

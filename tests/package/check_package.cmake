@@ -1,7 +1,8 @@
 # Installs the build into WORK_DIR/prefix and uses it as its users would: the consumer and the first
 # program of docs/programming.md through find_package(), that program, all other C++ of the
 # documents (documents.awk) and the examples of the public headers (headers.awk) through pkg-config;
-# and runs these over mapped memory, tcp and shm, and in debug mode.
+# and runs these over mapped memory, tcp and shm, and in debug mode. OpenSHMEM programs are built by
+# the wrappers, through pkg-config and through find_package().
 file(REMOVE_RECURSE ${WORK_DIR})
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output
@@ -34,7 +35,8 @@ endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
 
-foreach(file man/man1/stripline-run.1 bash-completion/completions/stripline-run)
+foreach(file man/man1/stripline-run.1 man/man1/oshcc.1 man/man1/oshc++.1 man/man1/oshrun.1
+        bash-completion/completions/stripline-run)
   if(NOT EXISTS ${WORK_DIR}/prefix/share/${file})
     message(FATAL_ERROR "share/${file} is not installed")
   endif()
@@ -99,3 +101,23 @@ foreach(program IN LISTS programs)
   # For 8 ranks it takes more of /dev/shm than containers have by default, which is 64 MiB.
   run_ranks(4 ${program}.out --fabric shm --same-node network --debug)
 endforeach()
+
+# The wrappers call the compilers of the system, which have no instrumented archives to link with.
+if(NOT CXX_FLAGS)
+  set(tests ${ROOT_DIR}/shmem/tests)
+  set(installed ${WORK_DIR}/prefix/bin)
+  set(programs ${WORK_DIR}/shmem)
+  file(MAKE_DIRECTORY ${programs})
+  run(${installed}/oshcc -std=c99 ${tests}/c99.c -o ${programs}/c99)
+  run(${installed}/oshcc -std=c99 --shared ${tests}/c99.c -o ${programs}/c99_shared)
+  run(${installed}/oshc++ ${tests}/overloads.cc -o ${programs}/overloads)
+  run(sh -c "cc -std=c99 ${tests}/c99.c -o ${programs}/c99_pkg_config $(pkg-config --cflags --libs stripline-shmem)")
+  file(COPY ${SOURCE_DIR}/shmem_consumer ${tests}/overloads.cc DESTINATION ${WORK_DIR})
+  file(RENAME ${WORK_DIR}/overloads.cc ${WORK_DIR}/shmem_consumer/overloads.cc)
+  build_with_cmake(${WORK_DIR}/shmem_consumer)
+  file(COPY ${WORK_DIR}/shmem_consumer/build/overloads DESTINATION ${programs}/by_cmake)
+  foreach(program c99 c99_shared c99_pkg_config overloads by_cmake/overloads)
+    run(${installed}/oshrun -n 2 --segment 20M --timeout 60 ${programs}/${program})
+    expect(": passed")
+  endforeach()
+endif()

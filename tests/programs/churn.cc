@@ -1,17 +1,22 @@
 // Everything at once, without end: puts, gets and atomic operations with and without handles,
-// strided transfers, updates, active messages, signals, collectives and barriers between all ranks.
-// For tests that end it by force.
+// strided transfers, updates, active messages, signals, collectives and barriers between all ranks,
+// and in every other round copies and single accesses in regions in which they do not wait. For
+// tests that end it by force.
 //
 //   churn             until something ends it
 //   churn ROUNDS      this many rounds, then leave
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <random>
+#include <span>
 #include <vector>
 
 #include <stripline/atomic.h>
+#include <stripline/bulk.h>
 #include <stripline/context.h>
+#include <stripline/fine.h>
 #include <stripline/team.h>
 #include <stripline/update.h>
 #include <stripline/vis.h>
@@ -56,6 +61,7 @@ class Churn {
   }
 
   void round() {
+    if (rounds_ % 2 == 1) in_regions();
     for (int i = 0; i < 50; ++i) operation();
     context_.fence();
     epochs_[rounds_++ % epochs_.size()].end();
@@ -69,6 +75,60 @@ class Churn {
     const auto rank = static_cast<rank_t>(random_() % context_.rank_n());
     return context_.on_rank(array, rank) +
            static_cast<std::ptrdiff_t>(random_() % (kWords - words));
+  }
+
+  // Phases that are fetched ahead, more or less.
+  void in_regions() {
+    stripline::bulk_region bulk(context_);
+    stripline::fine_region fine(context_);
+    for (int phase = 0; phase < 4; ++phase) {
+      context_.barrier();
+      stripline::memget(context_, buffer_.data(), context_.on_rank(words_, next()), 256);
+      for (int i = 0; i < 20; ++i) operation_in_regions(bulk, fine);
+    }
+  }
+  rank_t next() const { return (context_.rank_me() + 1) % context_.rank_n(); }
+
+  void operation_in_regions(stripline::bulk_region& bulk, stripline::fine_region& fine) {
+    const size_t count = 1 + random_() % 512;
+    switch (random_() % 8) {
+      case 0:
+        stripline::memput(context_, somewhere(count), buffer_.data(), count);
+        break;
+      case 1:
+        stripline::memget(context_, buffer_.data(), somewhere(count), count);
+        break;
+      case 2: {
+        // From one half of the words to the other one.
+        constexpr std::ptrdiff_t kHalf = kWords / 2;
+        const auto from = context_.on_rank(words_, somewhere(1).where());
+        stripline::memcpy(context_, context_.on_rank(words_, next()) + kHalf, from, count);
+        break;
+      }
+      case 3: {
+        const auto burst = bulk.aggregate();
+        for (size_t i = 0; i < 16; ++i) {
+          stripline::memput(context_, somewhere(4), buffer_.data() + 4 * i, 4);
+        }
+        break;
+      }
+      case 4:
+        for (size_t i = 0; i < 16; ++i) fine.write(somewhere(1), uint64_t{i});
+        break;
+      case 5:
+        for (size_t i = 0; i < 16; ++i) sum_ += fine.value(somewhere(1));
+        break;
+      case 6: {
+        const auto row = somewhere(16);
+        std::vector<stripline::lazy<uint64_t>> values;
+        for (std::ptrdiff_t i = 0; i < 16; ++i) values.push_back(fine.read(row + i));
+        for (size_t i = 0; i < 8; ++i) sum_ += values[i];  // the others are not used
+        break;
+      }
+      default:
+        counters_.add(somewhere(1), 1).wait();
+        break;
+    }
   }
 
   void operation() {
@@ -115,6 +175,7 @@ class Churn {
   std::vector<uint64_t> buffer_;
   uint32_t message_ = 0;
   uint64_t messages_served_ = 0;
+  uint64_t sum_ = 0;
   uint64_t rounds_ = 0;
 };
 

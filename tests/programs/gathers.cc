@@ -1,7 +1,11 @@
-// Plans of gathers between all ranks, without end: each is made by an exchange of indices, used
-// once, and given up. For tests that end it by force, most often in the exchange.
+// Plans of gathers between all ranks: each is made by an exchange of indices, used once, and given
+// up. Without end for tests that end it by force, most often in the exchange.
+//
+//   gathers [PLANS]
 
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -18,7 +22,7 @@ constexpr size_t kReads = 1 << 13;
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   auto joined = Context::init();
   if (!joined.ok()) return stripline::report(joined.error());
   Context& context = **joined;
@@ -28,10 +32,13 @@ int main() {
   std::mt19937_64 random(context.rank_me());
   std::vector<uint64_t> index(kReads);
   uint64_t sum = 0;
-  while (true) {
+  constexpr uint64_t kWithoutEnd = std::numeric_limits<uint64_t>::max();
+  for (uint64_t left = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : kWithoutEnd; left > 0;
+       --left) {
     for (uint64_t& element : index) element = random() % elements;
     auto plan = stripline::GatherPlan<uint64_t>::create(*x, index);
     if (!plan.ok()) return stripline::report(plan.error());
     plan->for_each(*x, [&sum](size_t, uint64_t value) { sum += value; });
   }
+  return 0;
 }

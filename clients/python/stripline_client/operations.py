@@ -20,7 +20,7 @@ class Operations:
         return self._call("POST", "/campaigns/{campaign}/cancel", {"campaign": campaign}, {}, body)
 
     def cancel_operation(self, operation: str) -> "messages.Operation":
-        """It comes to nothing.
+        """It ends without a result.
 
         POST /operations/{operation}/cancel, for the role publisher.
         Answers Operation.
@@ -261,11 +261,11 @@ class Operations:
             {},
         )
 
-    def get_model_version(self, model: str, version: str) -> Any:
-        """One version: a ModelVersion.
+    def get_model_version(self, model: str, version: str) -> "messages.ModelVersion":
+        """One version.
 
         GET /models/{model}/versions/{version}, for the role viewer.
-        Answers JSON that docs/http.md explains.
+        Answers ModelVersion.
         """
         return self._call("GET", "/models/{model}/versions/{version}", {"model": model, "version": version}, {})
 
@@ -404,7 +404,7 @@ class Operations:
         page_size: Optional[int] = None,
         page_token: Optional[str] = None,
     ) -> "messages.ListFeedbackResponse":
-        """What runs saw of its versions, the newest first.
+        """What runs reported about its versions, the newest first.
 
         GET /models/{model}/feedback, for the role viewer.
         Answers ListFeedbackResponse.
@@ -544,7 +544,7 @@ class Operations:
         page_size: Optional[int] = None,
         page_token: Optional[str] = None,
     ) -> "messages.ListFeedbackResponse":
-        """What runs saw of this version, the newest first.
+        """What runs reported about this version, the newest first.
 
         GET /models/{model}/versions/{version}/feedback, for the role viewer.
         Answers ListFeedbackResponse.

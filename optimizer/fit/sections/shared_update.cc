@@ -1,3 +1,5 @@
+#include "optimizer/plan/shared_update.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -15,12 +17,6 @@ namespace {
 namespace factor = experiment::factor;
 namespace micro = experiment::micro;
 using model::SharedUpdatePoint;
-
-// In the order of the experiment's variants.
-constexpr std::array kSharedParts = {&SharedUpdatePoint::plain_s,  &SharedUpdatePoint::atomic_s,
-                                     &SharedUpdatePoint::lock_s,   &SharedUpdatePoint::transfer_s,
-                                     &SharedUpdatePoint::box_s,    &SharedUpdatePoint::fold_s,
-                                     &SharedUpdatePoint::barrier_s};
 
 template <typename Enum, size_t kCount>
 Enum enumerator(const std::array<std::string_view, kCount>& names, std::string_view name) {
@@ -44,15 +40,13 @@ std::optional<model::SharedUpdateModel> fit_shared_update(const SampleTable& tab
                                                           double confidence,
                                                           std::vector<std::string>& notes) {
   using Team = std::tuple<model::CellType, model::SharedPlacement, uint64_t, uint64_t>;
-  const std::vector<std::string> variants = micro::kSharedUpdate.variants();
-  std::map<Team, std::array<const SampleRow*, kSharedParts.size()>> teams;
+  std::map<Team, std::array<const SampleRow*, plan::kSharedParts.size()>> teams;
   for (const SampleRow& row : table.rows(micro::kSharedUpdate)) {
     const Team team(enumerator<model::CellType>(model::kCellTypeNames, row.name(factor::kCell)),
                     enumerator<model::SharedPlacement>(model::kSharedPlacementNames,
                                                        row.name(factor::kPlacement)),
                     row.number(factor::kWorkers), row.number(factor::kFootprintBytes));
-    const auto part = std::ranges::find(variants, row.variant) - variants.begin();
-    teams[team].at(static_cast<size_t>(part)) = &row;
+    teams[team].at(static_cast<size_t>(plan::shared_part(row.variant))) = &row;
   }
   model::SharedUpdateModel model;
   for (const auto& [team, rows] : teams) {
@@ -66,7 +60,7 @@ std::optional<model::SharedUpdateModel> fit_shared_update(const SampleTable& tab
     for (size_t part = 0; part < rows.size(); ++part) {
       auto fitted = over_runs(rows[part], confidence);
       complete = complete && fitted.has_value();
-      if (fitted) point.*kSharedParts[part] = *std::move(fitted);
+      if (fitted) point.*plan::kSharedParts[part].parameter = *std::move(fitted);
     }
     if (complete) {
       model.points.push_back(std::move(point));

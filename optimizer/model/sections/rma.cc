@@ -51,11 +51,10 @@ Form<AtomicModel> atomic_form() {
       {required("way", &A::path, one_of<AtomicPath>({AtomicPath::provider, AtomicPath::message})),
        required("provider_s", &A::provider_s, seconds(), "a fetch-add that is waited for"),
        required("message_s", &A::message_s, seconds()),
-       optional("gain", &A::gain, gain(),
-                "by how much less messages take; with the way message only")},
+       optional("gain", &A::gain, gain(), "by how much less messages take; with message only")},
       [](const std::string& where, const A& atomic) -> Status {
         if (atomic.gain.has_value() == (atomic.path == AtomicPath::message)) return {};
-        return wrong(where + ".gain", "belongs to the way message, and only to it");
+        return wrong(where + ".gain", "belongs to the path message, and only to it");
       });
 }
 

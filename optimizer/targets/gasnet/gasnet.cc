@@ -71,7 +71,7 @@ const Target& target() {
                               .version_marker = "",
                               .knobs = kKnobs,
                               // Rows of strided transfers over a network travel one by one then.
-                              .probe_setting = "GASNET_VIS_MAXCHUNK=8",
+                              .probe_settings = "GASNET_VIS_MAXCHUNK=8",
                               .operations = Operations::remote_memory};
   return kTarget;
 }

@@ -49,7 +49,7 @@ const Target& target() {
                               .version_marker = "libfabric:",
                               .knobs = kKnobs,
                               // Most messages over tcp are asked for first then.
-                              .probe_setting = "FI_OFI_RXM_BUFFER_SIZE=256",
+                              .probe_settings = "FI_OFI_RXM_BUFFER_SIZE=256",
                               .operations = Operations::fabric};
   return kTarget;
 }

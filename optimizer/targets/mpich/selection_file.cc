@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <set>
 
 #include "base/cut_text.h"
+#include "base/number_text.h"
 
 namespace stripline::targets::mpich {
 namespace {
@@ -78,11 +78,8 @@ std::optional<Condition> condition_of(std::string_view key) {
 }
 
 std::optional<uint64_t> number_of(std::string_view text) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || number > kMostNumber) return std::nullopt;
-  return number;
+  const auto number = number_from_text<uint64_t>(text);
+  return number && *number <= kMostNumber ? number : std::nullopt;
 }
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {

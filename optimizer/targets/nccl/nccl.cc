@@ -1,11 +1,11 @@
 #include "optimizer/targets/nccl/nccl.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <span>
 
 #include "base/cut_text.h"
+#include "base/number_text.h"
 #include "optimizer/targets/lines.h"
 
 namespace stripline::targets::nccl {
@@ -30,13 +30,6 @@ std::vector<std::string_view> columns_of(std::string_view line) {
     at = end + 1;
   }
   return columns;
-}
-
-std::optional<int64_t> number_of(std::string_view text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 // What is wrong with a rule, or nothing.
@@ -84,7 +77,7 @@ Result<std::vector<TunerRule>> read_tuner_file(std::string_view text, std::strin
     std::vector<int64_t> numbers;
     for (const size_t column : {1U, 2U, 5U, 6U, 7U, 8U, 9U}) {
       if (column >= columns.size()) break;
-      const auto number = number_of(columns[column]);
+      const auto number = number_from_text<int64_t>(columns[column]);
       if (!number || (column < 3 && *number < 0)) {
         return bad_line(what, line, quoted_text(columns[column]) + " is not a valid number");
       }

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "base/cut_text.h"
+#include "base/number_text.h"
 #include "base/quantity.h"
 #include "optimizer/targets/lines.h"
 #include "optimizer/targets/openmpi/algorithms.h"
@@ -139,19 +139,18 @@ class Reader {
 
   Result<uint64_t> number(std::string_view meaning, uint64_t most) {
     STRIPLINE_ASSIGN_OR_RETURN(const std::string_view word, next(meaning));
-    uint64_t value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc() || end != word.data() + word.size()) {
+    const auto value = number_from_text<uint64_t>(word);
+    if (!value) {
       return complain(quoted_text(word) + " is not a whole number, as " + std::string(meaning) +
                       " is");
     }
     if (word.size() > 1 && word.front() == '0') {
       return complain(quoted_text(word) + " begins with 0; Open MPI would read it as octal");
     }
-    if (value > most) {
-      return complain(std::to_string(value) + " is too large for " + std::string(meaning));
+    if (*value > most) {
+      return complain(std::to_string(*value) + " is too large for " + std::string(meaning));
     }
-    return value;
+    return *value;
   }
 
   // By its name, or by its number as in earlier versions.

@@ -100,18 +100,21 @@ bool split_parameter(std::string_view line, Fields& fields) {
 }  // namespace
 
 const Target& target() {
-  static const Target kTarget{.name = "openmpi",
-                              .title = "Open MPI",
-                              .support = Support::tuned,
-                              .tried = kTried,
-                              .version_command = "ompi_info --parsable",
-                              .version_marker = "ompi:version:full",
-                              .knobs = kKnobs,
-                              .candidates = candidates,
-                              .choice_by_ranks = true,
-                              .choice_by_size = [](Collective collective) {
-                                return size_meaning(collective) != SizeMeaning::none;
-                              }};
+  static const Target kTarget{
+      .name = "openmpi",
+      .title = "Open MPI",
+      .support = Support::tuned,
+      .tried = kTried,
+      .version_command = "ompi_info --parsable",
+      .version_marker = "ompi:version:full",
+      .knobs = kKnobs,
+      // Messages of 1 KiB are asked for first then, by either transport.
+      .probe_settings = "btl_vader_eager_limit=1024 btl_tcp_eager_limit=1024",
+      .candidates = candidates,
+      .choice_by_ranks = true,
+      .choice_by_size = [](Collective collective) {
+        return size_meaning(collective) != SizeMeaning::none;
+      }};
   return kTarget;
 }
 
@@ -160,13 +163,10 @@ std::vector<std::string> differences(const std::vector<Parameter>& parameters) {
   std::vector<std::string> found;
   for (const Knob& knob : kKnobs) {
     const auto parameter = std::ranges::find(parameters, knob.name, &Parameter::name);
-    if (parameter == parameters.end()) {
-      found.push_back("this Open MPI has no parameter " + std::string(knob.name));
-    } else if (parameter->value != knob.default_value) {
-      found.push_back(std::string(knob.name) + " is '" + parameter->value + "' (" +
-                      parameter->source + "), not '" + std::string(knob.default_value) +
-                      "' as in the versions that were tried");
-    }
+    if (parameter == parameters.end() || parameter->value == knob.default_value) continue;
+    found.push_back(std::string(knob.name) + " is '" + parameter->value + "' (" +
+                    parameter->source + "), not '" + std::string(knob.default_value) +
+                    "' as in the versions that were tried");
   }
   return found;
 }

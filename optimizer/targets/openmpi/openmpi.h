@@ -31,8 +31,8 @@ std::string file_of(const Parameter& parameter);
 /// data_loss where there is no parameter at all.
 Result<std::vector<Parameter>> parse_ompi_info(std::string_view output);
 
-/// Knobs of ours whose default is another one in the installed library, or that it lacks: a
-/// sentence each. `parameters` are those of an environment without settings.
+/// Knobs that have another value than the default of the versions that were tried: a sentence each,
+/// with where it comes from. Those that the installed library lacks are not among them.
 std::vector<std::string> differences(const std::vector<Parameter>& parameters);
 
 }  // namespace stripline::targets::openmpi

@@ -10,7 +10,8 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 
 constexpr Knob kKnobs[] = {
     bytes_knob("UCX_OSHMEM_RNDV_THRESH", "auto", {0, kGiB}, "8192 65536",
-               "Open MPI's: from this size on data are sent only when they are asked for", kUcx),
+               "Open MPI's: from this size on data are sent only when they are asked for", kUcx)
+        .on(Path::any, 1),
     bytes_knob("UCX_OSHMEM_ZCOPY_THRESH", "auto", {0, kGiB}, "4096 65536",
                "Open MPI's: from this size on puts are sent from where the data are", kUcx),
     bytes_knob("UCX_OSHMEM_BCOPY_THRESH", "auto", {0, kGiB}, "256 2048",
@@ -52,7 +53,7 @@ const Target& target() {
                               .version_marker = "oshmem:version:full",
                               .knobs = kKnobs,
                               // Over TCP, large puts then take several times as long.
-                              .probe_setting = "UCX_OSHMEM_ZCOPY_THRESH=0",
+                              .probe_settings = "UCX_OSHMEM_ZCOPY_THRESH=0",
                               .operations = Operations::symmetric};
   return kTarget;
 }

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kTried[] = {"1.13.1"};
 constexpr const char* kListed = "ucx_info -c -f";
+constexpr const char* kPrefixed = "ucx_info -c -f, by the prefix of pml/ucx";
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
 constexpr Knob kKnobs[] = {
@@ -27,6 +28,15 @@ constexpr Knob kKnobs[] = {
      .values = "auto get_zcopy put_zcopy am",
      .meaning = "who moves large data: the receiver, the sender, or messages",
      .found = kListed},
+    bytes_knob("UCX_MPI_RNDV_THRESH", "auto", {0, kGiB}, "",
+               "of Open MPI alone: from this size on data are sent only when they are asked for",
+               kPrefixed)
+        .on(Path::any, 1),
+    bytes_knob("UCX_MPI_ZCOPY_THRESH", "auto", {0, kGiB}, "",
+               "of Open MPI alone: from this size on data are sent from where they are", kPrefixed),
+    bytes_knob("UCX_MPI_BCOPY_THRESH", "auto", {0, kGiB}, "",
+               "of Open MPI alone: from this size on data are sent from a buffer of UCX",
+               kPrefixed),
     bytes_knob("UCX_TCP_TX_SEG_SIZE", "8K", {1024, 1 << 20}, "32768 131072",
                "the buffer that data are put into for a socket", kListed)
         .on(Path::tcp, 1),
@@ -79,7 +89,7 @@ const Target& target() {
                               .version_marker = "# Version",
                               .knobs = kKnobs,
                               // A request and an answer before the smallest message.
-                              .probe_setting = "UCX_RNDV_THRESH=0",
+                              .probe_settings = "UCX_RNDV_THRESH=0",
                               .operations = Operations::one_sided};
   return kTarget;
 }

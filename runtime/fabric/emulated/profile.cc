@@ -1,7 +1,6 @@
 #include "runtime/fabric/emulated/profile.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -9,6 +8,7 @@
 
 #include "base/cut_text.h"
 #include "base/json.h"
+#include "base/number_text.h"
 #include "base/suggest.h"
 #include "base/whole_file.h"
 #include "runtime/fabric/emulated/builtin_profiles.h"
@@ -182,14 +182,6 @@ std::string known_names() {
   return names;
 }
 
-template <typename Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number value{};
-  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (ec != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 Status apply_option(ProfileRequest& request, std::string_view option) {
   const size_t equals = option.find('=');
   const std::string_view key = option.substr(0, equals);
@@ -222,7 +214,7 @@ Status apply_option(ProfileRequest& request, std::string_view option) {
     }
   }
   if (key == "compute") {
-    if (const auto scale = parse_number<double>(value); scale && *scale > 0 && *scale <= 1e6) {
+    if (const auto scale = number_from_text<double>(value); scale && *scale > 0 && *scale <= 1e6) {
       request.profile.compute_scale = *scale;
       return {};
     }
@@ -234,13 +226,13 @@ Status apply_option(ProfileRequest& request, std::string_view option) {
     return {};
   }
   if (key == "ranks_per_node") {
-    if (const auto n = parse_number<uint32_t>(value); n && *n > 0) {
+    if (const auto n = number_from_text<uint32_t>(value); n && *n > 0) {
       request.profile.ranks_per_node = *n;
       return {};
     }
   }
   if (key == "host_delays") {
-    if (const auto seed = parse_number<uint64_t>(value)) {
+    if (const auto seed = number_from_text<uint64_t>(value)) {
       request.host_delays_seed = *seed;
       return {};
     }
@@ -248,8 +240,8 @@ Status apply_option(ProfileRequest& request, std::string_view option) {
   if (key == "lose") {
     const size_t at = value.find('@');
     if (at != std::string_view::npos) {
-      const auto rank = parse_number<uint32_t>(value.substr(0, at));
-      const auto seconds = parse_number<double>(value.substr(at + 1));
+      const auto rank = number_from_text<uint32_t>(value.substr(0, at));
+      const auto seconds = number_from_text<double>(value.substr(at + 1));
       if (rank && seconds && *seconds >= 0) {
         request.profile.lost_rank = *rank;
         request.profile.lost_at_s = *seconds;

@@ -1,10 +1,9 @@
 #include "runtime/fabric/ofi/ofi_settings.h"
 
-#include <charconv>
 #include <cstdlib>
-#include <system_error>
 
 #include "base/cut_text.h"
+#include "base/number_text.h"
 #include "base/quantity.h"
 
 namespace stripline::fabric::ofi {
@@ -28,13 +27,13 @@ Result<Settings> Settings::from_environment() {
     settings.peer_timeout_s = *seconds;
   }
   if (const std::string text = environment("STRIPLINE_INJECTION_QUEUES"); !text.empty()) {
-    const char* const last = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), last, settings.injectors);
-    if (read.ec != std::errc() || read.ptr != last) {
+    const auto queues = number_from_text<decltype(settings.injectors)>(text);
+    if (!queues) {
       return Error(ErrorCode::invalid_argument,
                    "STRIPLINE_INJECTION_QUEUES=" + quoted_text(text) +
                        " is not a number of queues; use a whole number, 0 for none");
     }
+    settings.injectors = *queues;
   }
   return settings;
 }

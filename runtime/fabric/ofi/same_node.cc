@@ -1,6 +1,7 @@
 #include "runtime/fabric/ofi/same_node.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/enum_names.h"
 #include "base/memory_limits.h"
 #include "base/quantity.h"
 
@@ -201,15 +203,8 @@ std::string SameNodePeers::describe(SameNode wanted) const {
 }
 
 std::string_view to_string(SameNode path) {
-  switch (path) {
-    case SameNode::network:
-      return "network";
-    case SameNode::mapped:
-      return "mapped";
-    case SameNode::cma:
-      return "cma";
-  }
-  return "network";
+  constexpr std::array<std::string_view, 3> kNames = {"network", "mapped", "cma"};
+  return enum_name(kNames, path);
 }
 
 }  // namespace stripline::fabric::ofi

@@ -21,8 +21,9 @@
 //     since, or has made an acquire (docs/memory-model.md).
 //
 // So a program may not signal by a put that is not waited for that another one has come, nor learn
-// by a get or an atomic operation that what another get returns has changed: docs/bulk.md says
-// more, and when a region pays. In debug mode (Options::debug) every call waits. Memory that loads
+// by a get or an atomic operation that what another get returns has changed; nor may a handler, or
+// a thread by an injection_context, tell of a put before a fence. docs/bulk.md says more, and when
+// a region pays. In debug mode (Options::debug) every call waits. Memory that loads
 // and stores reach is copied at once, in a region or not.
 #pragma once
 

@@ -20,7 +20,9 @@
 // waits forever.
 //
 // Nothing but fence() of the same context completes its operations: no fence, barrier or future of
-// the Context does, and no other injection_context's. Operations of two contexts are in no order.
+// the Context does, and no other injection_context's. Operations of two contexts are in no order,
+// and in none with those of the Context that are not complete, puts of a bulk_region and writes of
+// a fine_region among them: a fence of the Context completes these.
 // Copies of other ranks' memory that this rank keeps (caches of loops, gathers, bulk regions) are
 // not updated: they see what was put as they see what other ranks put, at the next acquire of the
 // Context after fence() (docs/memory-model.md).

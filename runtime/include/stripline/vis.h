@@ -108,7 +108,7 @@ struct VisSignal {
   uint64_t value = 0;
 };
 
-enum class VisDirection : uint8_t { put, get };
+using VisDirection = plan::Direction;
 /// `name` is the call's, for messages; `call` its place. `signal`: of puts; null: none.
 future start_strided(Context& context, const char* name, VisDirection direction,
                      const VisStrided& transfer, const VisOptions& options, CallSite call,

@@ -1,7 +1,9 @@
 #include "server/core/campaigns/campaign_estimate.h"
 
 #include <algorithm>
+#include <array>
 
+#include "base/enum_names.h"
 #include "base/quantity.h"
 
 namespace stripline::server {
@@ -12,8 +14,8 @@ using campaign::Forecast;
 // How much slower points may be than predicted before it is a risk worth mentioning.
 constexpr double kSlower = 2;
 
-std::string runs_text(const Forecast& told) {
-  return std::to_string(told.runs) + (told.runs == 1 ? " run fits" : " runs fit");
+std::string runs_text(const Forecast& expected) {
+  return std::to_string(expected.runs) + (expected.runs == 1 ? " run fits" : " runs fit");
 }
 
 std::vector<campaign::FinishedRun> finished_runs(const std::vector<RunRecord>& runs) {
@@ -27,14 +29,14 @@ std::vector<campaign::FinishedRun> finished_runs(const std::vector<RunRecord>& r
 }
 
 // What a budget does to the result; nullopt: nothing.
-std::optional<Risk> risk_of_budget(const Forecast& told, const campaign::Rule& rule) {
-  if (!told.usable) {
-    return Risk{RiskKind::no_result, runs_text(told) + " into the budget, and at least " +
+std::optional<Risk> risk_of_budget(const Forecast& expected, const campaign::Rule& rule) {
+  if (!expected.usable) {
+    return Risk{RiskKind::no_result, runs_text(expected) + " into the budget, and at least " +
                                          std::to_string(rule.fewest_runs) +
                                          " are needed; ask for a larger one, or for less"};
   }
-  if (told.runs < rule.enough_runs) {
-    return Risk{RiskKind::provisional, runs_text(told) + " into the budget: with fewer than " +
+  if (expected.runs < rule.enough_runs) {
+    return Risk{RiskKind::provisional, runs_text(expected) + " into the budget: with fewer than " +
                                            std::to_string(rule.enough_runs) +
                                            " the model is provisional"};
   }
@@ -42,16 +44,16 @@ std::optional<Risk> risk_of_budget(const Forecast& told, const campaign::Rule& r
 }
 
 void add_risks_of_precision(CampaignEstimate& estimate, const campaign::Rule& rule) {
-  const Forecast& told = estimate.forecast;
-  const uint32_t coarse = told.runs - told.runs_of_all;
-  if (2 * coarse > told.runs) {
+  const Forecast& expected = estimate.forecast;
+  const uint32_t coarse = expected.runs - expected.runs_of_all;
+  if (2 * coarse > expected.runs) {
     estimate.risks.push_back({RiskKind::coarse_grid, std::to_string(coarse) + " of " +
-                                                         std::to_string(told.runs) +
+                                                         std::to_string(expected.runs) +
                                                          " runs have no time for all " +
                                                          count_text(estimate.points, "point") +
                                                          " and measure a coarser grid"});
   }
-  if (rule.width > 0 && told.width && *told.width > rule.width) {
+  if (rule.width > 0 && expected.width && *expected.width > rule.width) {
     estimate.risks.push_back({RiskKind::wide,
                               "the width asked for will not be reached; allow more runs and time, "
                               "or ask for a larger one"});
@@ -61,23 +63,9 @@ void add_risks_of_precision(CampaignEstimate& estimate, const campaign::Rule& ru
 }  // namespace
 
 std::string_view to_string(RiskKind kind) {
-  switch (kind) {
-    case RiskKind::unknown_pace:
-      return "UNKNOWN_PACE";
-    case RiskKind::no_result:
-      return "NO_RESULT";
-    case RiskKind::provisional:
-      return "PROVISIONAL";
-    case RiskKind::slower:
-      return "SLOWER";
-    case RiskKind::coarse_grid:
-      return "COARSE_GRID";
-    case RiskKind::wide:
-      return "WIDE";
-    case RiskKind::no_spare_node:
-      return "NO_SPARE_NODE";
-  }
-  return "";
+  constexpr std::array<std::string_view, 7> kNames = {
+      "UNKNOWN_PACE", "NO_RESULT", "PROVISIONAL", "SLOWER", "COARSE_GRID", "WIDE", "NO_SPARE_NODE"};
+  return enum_name(kNames, kind);
 }
 
 bool is_like(const CampaignSpec& one, const CampaignSpec& other) {

@@ -313,6 +313,115 @@ HeldOutPlan held_out_plan(const CampaignSpec& spec, const std::vector<Experiment
 
 std::string whole(double value) { return std::to_string(std::llround(value)); }
 
+void add_note(CampaignPlan& plan, const std::string& note) {
+  plan.note += (plan.note.empty() ? "" : "; ") + note;
+}
+
+bool tunes(const CampaignSpec& spec) { return !experiment::tuned_target(spec.fabric).empty(); }
+
+// The experiments with those values of their factors that are asked for. Problems: INVALID_FIELD
+// for one that is asked for by name, and has no point then.
+Answer<std::vector<Experiment>> restricted(const CampaignSpec& spec,
+                                           std::vector<Experiment> experiments) {
+  if (!spec.same_node.empty()) restrict_paths(spec, experiments);
+  restrict_nodes(spec, experiments);
+  if (tunes(spec)) restrict_tuning(spec, experiments);
+  for (const Experiment& experiment : experiments) {
+    if (count_points(experiment) > 0 || spec.experiments.empty()) continue;
+    return invalid_field("spec.ranks", "experiment '" + experiment.name + "' has no point for " +
+                                           std::to_string(spec.ranks) +
+                                           " ranks; ask for another number of ranks");
+  }
+  return experiments;
+}
+
+bool offers_all(const NodeOffer& node, const std::vector<Experiment>& experiments) {
+  return std::ranges::all_of(experiments, [&](const Experiment& wanted) {
+    return std::ranges::any_of(*node.experiments, [&](const Experiment& offer) {
+      return offer.name == wanted.name && offer.version == wanted.version;
+    });
+  });
+}
+
+// Nodes that can take part: each experiment may be offered by other nodes than the next.
+std::optional<Problem> set_places(const std::vector<const NodeOffer*>& nodes,
+                                  const std::vector<Experiment>& experiments, CampaignPlan& plan) {
+  std::vector<campaign::NodePlace> places;
+  for (const NodeOffer* node : nodes) {
+    if (offers_all(*node, experiments)) places.push_back({node->node, node->switches});
+  }
+  plan.able_nodes = places.size();
+  if (plan.able_nodes < plan.spec.nodes) {
+    return too_few(plan.spec, plan.able_nodes,
+                   "that offer all of its experiments in the same versions");
+  }
+  if (plan.spec.nodes == 2) plan.pairs.emplace(places);
+  plan.spec.cluster = nodes.front()->cluster;
+  return std::nullopt;
+}
+
+// Why no model can be fitted to what these experiments measure.
+std::optional<Problem> refusal_of_model(const CampaignSpec& spec,
+                                        const std::vector<Experiment>& experiments) {
+  if (std::ranges::none_of(experiments, measures_network)) {
+    return invalid_field(
+        spec.experiments.empty() ? "spec.ranks" : "spec.experiments",
+        std::string(spec.ranks == 1 ? "one rank has no network to measure"
+                                    : "none of the experiments measures a network") +
+            ", and a model without one decides nothing; ask for 2 ranks or more and all "
+            "experiments, or for samples alone: experiments by name, and no model");
+  }
+  if (spec.runs >= kMinRunsForIntervals) return std::nullopt;
+  return invalid_field("spec.runs", "a model needs at least " +
+                                        std::to_string(kMinRunsForIntervals) + " runs, not " +
+                                        std::to_string(spec.runs));
+}
+
+// Points of each grid, which holds those of the coarser ones.
+struct GridPoints {
+  std::vector<experiment::Point> all;
+  std::vector<experiment::Point> core;
+  std::vector<experiment::Point> least;
+};
+
+GridPoints points_of(const CampaignSpec& spec, const Grids& grids,
+                     const std::vector<Experiment>& pruned, bool feeds_model) {
+  GridPoints points{.all = grid_points(pruned)};
+  // Samples that are asked for by name and fed to no model are all wanted.
+  if (!feeds_model) {
+    points.core = points.least = points.all;
+    return points;
+  }
+  const auto coarse = prune(pruned, grids.core);
+  points.core = grid_points(coarse);
+  points.least = grid_points(prune(of_the_network(coarse), grids.least));
+  const DrawnShapes shapes(points.all, spec.seed);
+  for (auto* const grid : {&points.all, &points.core, &points.least}) shapes.apply(*grid);
+  return points;
+}
+
+// The points of a run, the coarsest grid first, each part followed by what judges the model with
+// it: that goes with the grid that a run is cut down to. `held_out`: null where nothing is judged.
+std::vector<experiment::Point> in_order(const GridPoints& points, HeldOutPlan* held_out,
+                                        CampaignPlan& plan) {
+  std::vector<experiment::Point> ordered;
+  const auto append = [&](const std::vector<experiment::Point>& part) {
+    ordered.insert(ordered.end(), part.begin(), part.end());
+    if (held_out == nullptr) return;
+    const auto judged = held_out->with(part);
+    ordered.insert(ordered.end(), judged.begin(), judged.end());
+  };
+  const auto append_in_parts = [&](const std::vector<experiment::Point>& added) {
+    for (const auto& part : parts_of(campaign::by_refinement(added))) append(part);
+  };
+  append(points.least);
+  plan.least_points = static_cast<uint32_t>(ordered.size());
+  append_in_parts(without(points.core, points.least));
+  plan.core_points = static_cast<uint32_t>(ordered.size());
+  append_in_parts(without(points.all, points.core));
+  return ordered;
+}
+
 // On a virtual clock repetitions differ by the profile's jitter only, and each costs the host more
 // than it lasts, so fewer are made.
 StopRule stop_rule(const CampaignSpec& spec, double point_s) {
@@ -327,63 +436,51 @@ StopRule stop_rule(const CampaignSpec& spec, double point_s) {
   return rule;
 }
 
+// The runs with these points, and what they take.
+void add_runs(const std::vector<experiment::Point>& points, CampaignPlan& plan) {
+  const CampaignSpec& spec = plan.spec;
+  const double share_s = kBudgetShare * budget_s(spec) / spec.runs - kRunStartS;
+  const double point_s =
+      std::clamp(share_s / static_cast<double>(points.size()), kMinPointS, kMaxPointS);
+  // A search goes on for as long as it may.
+  const bool searches = tunes(spec);
+  plan.pace = searches ? campaign::Pace{budget_s(spec), 0} : campaign::Pace{kRunStartS, point_s};
+  const double least_s =
+      spec.runs * (kRunStartS + static_cast<double>(plan.least_points) * kMinPointS);
+  if (least_s > budget_s(spec)) {
+    add_note(plan, "may not end in its time budget: " + exact_seconds_text(std::ceil(least_s)) +
+                       " are expected at least");
+  }
+  for (uint32_t run = 1; run <= spec.runs; ++run) {
+    Assignment assignment;
+    assignment.fabric = spec.fabric;
+    assignment.clock = spec.clock;
+    assignment.ranks = spec.ranks;
+    assignment.run = run;
+    assignment.seed = derive_seed(spec.seed, run);
+    assignment.deadline_s = searches ? budget_s(spec) : spec.time_budget_s;
+    assignment.stop_rule = stop_rule(spec, point_s);
+    assignment.points = points;
+    plan.runs.push_back(std::move(assignment));
+  }
+}
+
 }  // namespace
 
 Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<NodeOffer>& offers) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto nodes, candidates(spec, offers));
   const auto offered = usable_declarations(nodes, spec.nodes);
-  STRIPLINE_ASSIGN_OR_RETURN(auto experiments, choose(spec, offered));
-
-  if (!spec.same_node.empty()) restrict_paths(spec, experiments);
-  restrict_nodes(spec, experiments);
-  const bool tunes = !experiment::tuned_target(spec.fabric).empty();
-  if (tunes) restrict_tuning(spec, experiments);
-  for (const Experiment& experiment : experiments) {
-    if (count_points(experiment) > 0 || spec.experiments.empty()) continue;
-    return invalid_field("spec.ranks", "experiment '" + experiment.name + "' has no point for " +
-                                           std::to_string(spec.ranks) +
-                                           " ranks; ask for another number of ranks");
-  }
-
-  // Each experiment may be offered by other nodes than the next.
-  const auto offers_all = [&](const NodeOffer* node) {
-    return std::ranges::all_of(experiments, [&](const Experiment& wanted) {
-      return std::ranges::any_of(*node->experiments, [&](const Experiment& offer) {
-        return offer.name == wanted.name && offer.version == wanted.version;
-      });
-    });
-  };
+  STRIPLINE_ASSIGN_OR_RETURN(auto chosen, choose(spec, offered));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto experiments, restricted(spec, std::move(chosen)));
   CampaignPlan plan;
-  plan.able_nodes = static_cast<size_t>(std::ranges::count_if(nodes, offers_all));
-  if (plan.able_nodes < spec.nodes) {
-    return too_few(spec, plan.able_nodes, "that offer all of its experiments in the same versions");
-  }
-
-  if (spec.nodes == 2) {
-    std::vector<campaign::NodePlace> places;
-    for (const NodeOffer* node : nodes) {
-      if (offers_all(node)) places.push_back({node->node, node->switches});
-    }
-    plan.pairs.emplace(places);
-  }
   plan.spec = spec;
-  plan.spec.cluster = nodes.front()->cluster;
+  if (auto problem = set_places(nodes, experiments, plan)) return std::move(*problem);
   for (const Experiment& experiment : experiments) {
     plan.requirements[experiment.name] = experiment.version;
     plan.feeds_model = plan.feeds_model || (!spec.model.empty() && !experiment.feeds.empty());
   }
-  if (plan.feeds_model && std::ranges::none_of(experiments, measures_network)) {
-    return invalid_field(
-        spec.experiments.empty() ? "spec.ranks" : "spec.experiments",
-        std::string(spec.ranks == 1 ? "one rank has no network to measure"
-                                    : "none of the experiments measures a network") +
-            ", and a model without one decides nothing; ask for 2 ranks or more and all "
-            "experiments, or for samples alone: experiments by name, and no model");
-  }
-  if (plan.feeds_model && spec.runs < kMinRunsForIntervals) {
-    return invalid_field("spec.runs", "a model needs at least " +
-                                          std::to_string(kMinRunsForIntervals) + " runs, not " +
-                                          std::to_string(spec.runs));
+  if (plan.feeds_model) {
+    if (auto problem = refusal_of_model(spec, experiments)) return std::move(*problem);
   }
 
   const Grids grids = grids_of(spec);
@@ -396,71 +493,23 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
                                           whole(kMaxPlannedPoints) +
                                           " points in all; ask for fewer runs or experiments");
   }
-  auto points = grid_points(pruned);
-  // Samples that are asked for by name and fed to no model are all wanted.
-  const auto coarse = plan.feeds_model ? prune(pruned, grids.core) : pruned;
-  auto core = grid_points(coarse);
-  auto least = plan.feeds_model ? grid_points(prune(of_the_network(coarse), grids.least)) : core;
-  if (plan.feeds_model) {
-    const DrawnShapes shapes(points, spec.seed);
-    for (auto* const part : {&points, &core, &least}) shapes.apply(*part);
-  }
-  const auto core_rest = without(core, least);
-  const auto rest = without(points, core);
-  // What is judged goes with the grid that a run is cut down to.
+  const GridPoints points = points_of(spec, grids, pruned, plan.feeds_model);
   HeldOutPlan held_out = held_out_plan(spec, experiments, offered, nodes.size());
-  std::vector<experiment::Point> ordered;
-  const auto append = [&ordered](const std::vector<experiment::Point>& part) {
-    ordered.insert(ordered.end(), part.begin(), part.end());
-  };
   const bool is_judged = plan.feeds_model && !spec.race;
-  const auto append_judged = [&](const std::vector<experiment::Point>& part) {
-    append(part);
-    if (is_judged) append(held_out.with(part));
-  };
-  append_judged(least);
-  plan.least_points = static_cast<uint32_t>(ordered.size());
-  for (const auto& part : parts_of(campaign::by_refinement(core_rest))) append_judged(part);
-  plan.core_points = static_cast<uint32_t>(ordered.size());
-  for (const auto& part : parts_of(campaign::by_refinement(rest))) append_judged(part);
+  const auto ordered = in_order(points, is_judged ? &held_out : nullptr, plan);
   for (const auto& point : ordered) {
     if (plan.requirements.contains(point.experiment)) continue;
     plan.requirements[point.experiment] = offered.at(point.experiment).declaration->version;
   }
   if (const double declared = count_points(experiments); points_per_run < declared) {
-    plan.note =
-        "pruned grid: " + whole(points_per_run) + " of " + whole(declared) + " declared points";
+    add_note(plan, "pruned grid: " + whole(points_per_run) + " of " + whole(declared) +
+                       " declared points");
   }
-  if (ordered.size() > points.size()) {
-    plan.note += std::string(plan.note.empty() ? "" : "; ") + "beside it " +
-                 std::to_string(ordered.size() - points.size()) + " points that judge the model";
+  if (ordered.size() > points.all.size()) {
+    add_note(plan, "beside it " + std::to_string(ordered.size() - points.all.size()) +
+                       " points that judge the model");
   }
-
-  const double share_s = kBudgetShare * budget_s(spec) / spec.runs - kRunStartS;
-  const auto count = static_cast<double>(ordered.size());
-  const double point_s = std::clamp(share_s / count, kMinPointS, kMaxPointS);
-  plan.pace = {kRunStartS, point_s};
-  // It searches for as long as it may.
-  if (tunes) plan.pace = {budget_s(spec), 0};
-  const double least_s =
-      spec.runs * (kRunStartS + static_cast<double>(plan.least_points) * kMinPointS);
-  if (least_s > budget_s(spec)) {
-    plan.note += std::string(plan.note.empty() ? "" : "; ") +
-                 "may not end in its time budget: " + exact_seconds_text(std::ceil(least_s)) +
-                 " are expected at least";
-  }
-  for (uint32_t run = 1; run <= spec.runs; ++run) {
-    Assignment assignment;
-    assignment.fabric = spec.fabric;
-    assignment.clock = spec.clock;
-    assignment.ranks = spec.ranks;
-    assignment.run = run;
-    assignment.seed = derive_seed(spec.seed, run);
-    assignment.deadline_s = tunes ? budget_s(spec) : spec.time_budget_s;
-    assignment.stop_rule = stop_rule(spec, point_s);
-    assignment.points = ordered;
-    plan.runs.push_back(std::move(assignment));
-  }
+  add_runs(ordered, plan);
   return plan;
 }
 

@@ -221,8 +221,13 @@ Answer<CampaignView> CampaignPlanning::create_campaign(const CampaignSpec& asked
     STRIPLINE_ASSIGN_OR_RETURN(const auto number, state_.store.next_campaign_number());
     d.campaign.number = number;
   }
+  std::string settings;
+  if (const auto verified = parse_version_name(spec.verifies)) {
+    STRIPLINE_ASSIGN_OR_RETURN(settings, state_.store.model_content(*verified));
+  }
   for (experiment::Assignment& assignment : plan.runs) {
     d.runs.push_back(record_of(plan, assignment, d.campaign.number));
+    assignment.model_json = settings;
     if (validate_only) continue;
     const RunKey& run = d.runs.back().key;
     assignment.name = run_name(run);

@@ -433,15 +433,17 @@ Status CampaignSteps::finish_measuring(const FinishMeasuring& finish) {
   if (finish.reason != campaign::StopReason::max_runs) {
     message = d.campaign.stop_reason + ": " + message;
   }
-  const bool tunes = !experiment::tuned_target(d.campaign.spec.fabric).empty();
+  const std::string& verified = d.campaign.spec.verifies;
+  const bool tunes = !experiment::tuned_target(d.campaign.spec.fabric).empty() && verified.empty();
   if (d.campaign.feeds_model || tunes) {
     d.campaign.state = CampaignState::fitting;
     d.campaign.message = message + (tunes ? "; publishing the settings" : "; fitting the model");
   } else {
     d.campaign.state = CampaignState::succeeded;
     d.campaign.message =
-        message + (d.campaign.spec.model.empty() ? "; no model was asked for"
-                                                 : "; none of the experiments feeds a model");
+        message + (!verified.empty() ? "; the settings of " + verified + " were tried again"
+                   : d.campaign.spec.model.empty() ? "; no model was asked for"
+                                                   : "; none of the experiments feeds a model");
   }
   STRIPLINE_RETURN_IF_ERROR(commit(state_, d, d.campaign.message));
   spdlog::info("{}: {}", campaign_name(finish.campaign), d.campaign.message);

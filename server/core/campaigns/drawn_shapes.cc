@@ -61,10 +61,10 @@ DrawnShapes::DrawnShapes(const std::vector<experiment::Point>& points, uint64_t 
     const double place_of_region = place_of(grid_region, region_sizes, random);
     const double place_of_count = place_of(grid_bytes, data_sizes, random);
     const auto drawn =
-        static_cast<int64_t>(on_scale(kLeastRegionBytes, kMostRegionBytes, place_of_region));
+        static_cast<int64_t>(on_scale(kLeastRegionBytes, kMaxRegionBytes, place_of_region));
     int64_t region_bytes = std::max(kGranule, drawn / kGranule * kGranule);
     const auto room = static_cast<double>(*data_sizes.rbegin()) / static_cast<double>(region_bytes);
-    const double most = std::clamp(room, kLeastRegions, kMostRegions);
+    const double most = std::clamp(room, kLeastRegions, kMaxRegions);
     const auto regions = static_cast<int64_t>(on_scale(kLeastRegions, most, place_of_count));
     while (!taken.insert({region_bytes, regions, stride}).second) region_bytes += kGranule;
     shapes_[key] = {region_bytes, region_bytes * regions};

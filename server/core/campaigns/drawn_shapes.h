@@ -14,9 +14,9 @@ namespace stripline::server {
 
 /// The smallest and the largest region that are drawn, and how many of them make a transfer.
 inline constexpr double kLeastRegionBytes = 16;
-inline constexpr double kMostRegionBytes = 32 << 10;
+inline constexpr double kMaxRegionBytes = 32 << 10;
 inline constexpr double kLeastRegions = 2;
-inline constexpr double kMostRegions = 4000;
+inline constexpr double kMaxRegions = 4000;
 
 class DrawnShapes {
  public:

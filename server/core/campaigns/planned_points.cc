@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/tuning.h"
 
 namespace stripline::server {
 
@@ -14,6 +15,7 @@ Result<PlannedPoints> PlannedPoints::read(std::string_view plan_json, uint32_t c
   PlannedPoints planned;
   for (uint32_t place = 0; place < std::min<size_t>(count, plan.points.size()); ++place) {
     planned.index_.emplace(point_key(plan.points[place]), place);
+    planned.tunes_ = planned.tunes_ || plan.points[place].experiment == experiment::kTuneExperiment;
   }
   return planned;
 }
@@ -30,6 +32,7 @@ Result<std::vector<uint32_t>> PlannedPoints::find(
   std::vector<uint32_t> places;
   std::set<uint32_t> unique;
   for (const experiment::SampleSeries& one : series) {
+    if (is_beside(one.point)) continue;
     const std::string key = point_key(one.point);
     const auto found = index_.find(key);
     if (found == index_.end()) {
@@ -41,6 +44,10 @@ Result<std::vector<uint32_t>> PlannedPoints::find(
     places.push_back(found->second);
   }
   return places;
+}
+
+bool PlannedPoints::is_beside(const experiment::Point& point) const {
+  return tunes_ && experiment::is_cell(point);
 }
 
 bool PointSet::contains_any(const std::vector<campaign::PointResult>& results) const {

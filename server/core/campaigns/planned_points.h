@@ -25,12 +25,15 @@ class PlannedPoints {
   /// Where its points are in the campaign's table, in the order of this plan; nullopt for one that
   /// is not there.
   std::vector<std::optional<uint32_t>> places_in(const campaign::PointTable& table) const;
-  /// The places of these series' points in the plan. Errors: data_loss if one is not in it, or is
-  /// there twice.
+  /// The places of these series' points in the plan, without those beside it. Errors: data_loss if
+  /// one is not in it, or is there twice.
   Result<std::vector<uint32_t>> find(const std::vector<experiment::SampleSeries>& series) const;
+  /// Whether a point is one that the run finds itself: a cell of a run that tunes another runtime.
+  bool is_beside(const experiment::Point& point) const;
 
  private:
   std::unordered_map<std::string, uint32_t> index_;
+  bool tunes_ = false;
 };
 
 /// Marks points by the places that their results name.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/tuning.h"
 
 namespace stripline::server {
 namespace {
@@ -31,6 +32,25 @@ TEST(PlannedPoints, FindsThePlacesOfPoints) {
   EXPECT_EQ(planned->find({series(8), series(8)}).error().message(),
             "samples of kernel.loop/tuned?bytes=8 twice");
   EXPECT_FALSE(PlannedPoints::read("{", 2).ok());
+}
+
+TEST(PlannedPoints, ARunThatTunesFindsCellsBesideThem) {
+  experiment::Assignment assignment;
+  assignment.name = "campaigns/c1/runs/1";
+  assignment.fabric = "tune:openmpi";
+  experiment::SampleSeries asked;
+  asked.point = {experiment::kTuneExperiment, "settings", {{"ranks", int64_t{4}}}};
+  assignment.points = {asked.point};
+  const auto planned = PlannedPoints::read(experiment::to_json(assignment).dump(), 1);
+  ASSERT_TRUE(planned.ok()) << planned.error().message();
+  experiment::SampleSeries cell;
+  cell.point = {experiment::cell_experiment("bcast"), "binomial", {{"ranks", int64_t{4}}}};
+  EXPECT_TRUE(planned->is_beside(cell.point));
+  EXPECT_FALSE(planned->is_beside(asked.point));
+  EXPECT_EQ(*planned->find({cell, asked, cell}), std::vector<uint32_t>{0});
+  // Other experiments, and cells in other runs, are refused.
+  EXPECT_FALSE(planned->find({series(8)}).ok());
+  EXPECT_FALSE(PlannedPoints::read(plan(), 2)->find({cell}).ok());
 }
 
 std::vector<campaign::PointResult> at(std::initializer_list<uint32_t> places) {

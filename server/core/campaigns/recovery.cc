@@ -38,8 +38,10 @@ Status count_stored(Store& store, ActiveRun& active) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto series, series_of_batch(batch.data));
     for (const auto& one : series) content.add(one);
     STRIPLINE_ASSIGN_OR_RETURN(const auto places, planned.find(series));
-    for (size_t i = 0; i < series.size(); ++i) {
-      active.results.push_back(campaign::result_of(series[i], places[i]));
+    size_t found = 0;
+    for (const experiment::SampleSeries& one : series) {
+      if (planned.is_beside(one.point)) continue;
+      active.results.push_back(campaign::result_of(one, places[found++]));
     }
     active.out_of_order.insert(batch.seq);
   }

@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "optimizer/campaign/widths.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/tuning.h"
 #include "server/core/campaigns/measured_points.h"
 #include "server/core/sessions/run_order.h"
 #include "server/store/point_records.h"
@@ -18,6 +19,33 @@ Result<std::shared_ptr<const campaign::PointTable>> read_points(
   STRIPLINE_ASSIGN_OR_RETURN(auto table, measured_points(store, record.number, runs));
   return std::make_shared<const campaign::PointTable>(std::move(table));
 }
+
+namespace {
+
+// A run of tuning has hundreds.
+constexpr size_t kMaxCells = 5000;
+
+// What the run has found itself becomes points of the campaign, behind those that were planned.
+Status add_cells(Store& store, Draft& d, const ActiveRun& active, campaign::PointTable& table,
+                 std::vector<campaign::PointResult>& results) {
+  const auto first = static_cast<uint32_t>(table.points().size());
+  STRIPLINE_ASSIGN_OR_RETURN(const auto batches,
+                             store.attempt_batches(active.group.run(), active.group.fence()));
+  std::vector<experiment::Point> added;
+  for (const BatchRecord& batch : batches) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto series, series_of_batch(batch.data));
+    for (const experiment::SampleSeries& one : series) {
+      if (!active.planned->is_beside(one.point) || table.find(one.point)) continue;
+      if (added.size() == kMaxCells) break;
+      results.push_back(campaign::result_of(one, table.add(one.point)));
+      added.push_back(one.point);
+    }
+  }
+  if (!added.empty()) d.changes.points.push_back({d.campaign.number, std::move(added), first});
+  return {};
+}
+
+}  // namespace
 
 Status add_results(Store& store, Draft& d, const ActiveRun& active) {
   if (!d.points) {
@@ -31,6 +59,9 @@ Status add_results(Store& store, Draft& d, const ActiveRun& active) {
   for (const campaign::PointResult& result : active.results) {
     const auto place = places.at(result.place);
     if (place) results.push_back({*place, result.median, result.samples, result.seconds});
+  }
+  if (!experiment::tuned_target(d.campaign.spec.fabric).empty()) {
+    STRIPLINE_RETURN_IF_ERROR(add_cells(store, d, active, *table, results));
   }
   table->add_run(active.group.run().run, results);
   for (const campaign::PointResult& result : results) {

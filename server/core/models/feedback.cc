@@ -12,7 +12,7 @@ namespace stripline::server {
 namespace {
 
 // A report has up to 128 KiB.
-constexpr size_t kMostPerPage = 50;
+constexpr size_t kMaxPerPage = 50;
 
 v1::Feedback to_wire(const FeedbackRecord& record) {
   const model::Feedback& report = record.report;
@@ -60,12 +60,10 @@ Answer<VersionKey> take_feedback(Store& store, const std::string& content,
   auto report = model::parse_feedback(content, "the report");
   if (!report.ok()) return invalid_field("content", report.error().message());
   // Checked as it is stored: what is larger than a report may be could not be read any more.
-  if (const size_t bytes = model::feedback_text(*report).size();
-      bytes > model::kMostFeedbackBytes) {
+  if (const size_t bytes = model::feedback_text(*report).size(); bytes > model::kMaxFeedbackBytes) {
     return invalid_field("content", "the report has " + std::to_string(bytes) +
                                         " bytes with its numbers in the usual form, at most " +
-                                        std::to_string(model::kMostFeedbackBytes) +
-                                        " are accepted");
+                                        std::to_string(model::kMaxFeedbackBytes) + " are accepted");
   }
   STRIPLINE_ASSIGN_OR_RETURN(const auto version, store.version_of_content(report->model_sha256));
   if (!version) {
@@ -85,7 +83,7 @@ Answer<v1::ListFeedbackResponse> list_feedback(Store& store,
                                                const v1::ListFeedbackRequest& request) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto key, key_of(store, request.parent()));
   STRIPLINE_ASSIGN_OR_RETURN(const auto asked, page_limit(request.page_size()));
-  const size_t limit = std::min(asked, kMostPerPage);
+  const size_t limit = std::min(asked, kMaxPerPage);
   const std::string list = request.parent() + "/feedback";
   STRIPLINE_ASSIGN_OR_RETURN(const auto token, read_page_token(list, request.page_token()));
   const uint64_t before = std::strtoull(token.c_str(), nullptr, 10);

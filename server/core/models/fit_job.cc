@@ -25,7 +25,7 @@ namespace stripline::server {
 namespace {
 
 // A change of all times by more, from the first run to the last, is no noise.
-constexpr double kMostDrift = 0.1;
+constexpr double kMaxDrift = 0.1;
 // With fewer, where more were asked for, an interval has no run to spare.
 constexpr uint32_t kMinRunsToTrust = 8;
 // The share of the planned points below which a model says little of what it was asked for.
@@ -196,7 +196,7 @@ std::string provisional_reasons(const FitInput& input, const fit::Noise& noise) 
       kLeastShareOfPoints * static_cast<double>(measured.planned)) {
     reasons.push_back(text_of(measured, input) + ": the time budget was too small for the others");
   }
-  if (noise.drift && std::abs(*noise.drift) > kMostDrift) {
+  if (noise.drift && std::abs(*noise.drift) > kMaxDrift) {
     reasons.push_back("times drifted by " + percent(*noise.drift, true));
   }
   if (const size_t wrong = failed_verification(input); wrong > 0) {

@@ -14,6 +14,7 @@
 
 #include "base/exit_codes.h"
 #include "base/json.h"
+#include "base/number_text.h"
 #include "base/quantity.h"
 #include "base/subprocess.h"
 #include "optimizer/experiment/json.h"
@@ -101,12 +102,9 @@ Result<FitJob> job_of(std::string_view message) {
   }
   for (size_t at = 1; at + 1 < texts.size(); at += 2) {
     FitBatch batch{std::move(texts[at + 1])};
-    const std::string& run = texts[at];
-    const auto [end, failure] =
-        std::from_chars(run.data(), run.data() + run.size(), batch.first_run);
-    if (failure != std::errc() || end != run.data() + run.size()) {
-      return Error(ErrorCode::data_loss, "the job of a fit numbers its runs wrongly");
-    }
+    const auto run = number_from_text<decltype(batch.first_run)>(texts[at]);
+    if (!run) return Error(ErrorCode::data_loss, "the job of a fit numbers its runs wrongly");
+    batch.first_run = *run;
     job.batches.push_back(std::move(batch));
   }
   return job;

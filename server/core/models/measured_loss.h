@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "server/store/records.h"
+#include "server/store/model_records.h"
 
 namespace stripline::server {
 

@@ -387,17 +387,20 @@ Answer<v1::ModelVersion> check_model(Coordinator& coordinator, Store& store,
   std::vector<CheckRecord> checks = version.checks;
   std::erase_if(checks, [&](const CheckRecord& one) { return one.campaign == check.campaign; });
   checks.push_back(check);
-  const auto stale = version.stale.empty() ? staleness(checks) : std::nullopt;
+  const bool of_settings = version.validation && version.validation->judgement.settings;
+  const auto stale = version.stale.empty() ? staleness(checks, of_settings) : std::nullopt;
   const bool is_stable = std::ranges::find(version.labels, kStableLabel) != version.labels.end();
   Changes changes;
   changes.checks.push_back(check);
   if (stale) changes.staled.push_back({version.key, *stale, check.time_unix_s});
   if (stale && is_stable) changes.staled_in_use = changes.staled;
   const std::string action = stale ? "mark model version as stale" : "check model version";
-  const std::string outcome = stale ? "is stale: " + *stale
-                                    : std::to_string(check.reading.outside) + " of " +
-                                          std::to_string(check.reading.points) +
-                                          " sentinels lie outside its intervals";
+  const std::string outcome =
+      stale ? "is stale: " + *stale
+      : of_settings
+          ? (is_off(check.reading) ? "does not hold by " : "holds by ") + check.campaign
+          : std::to_string(check.reading.outside) + " of " + std::to_string(check.reading.points) +
+                " sentinels lie outside its intervals";
   if (!stale || !is_stable || !request.rollback()) {
     auto checked = applied(store, std::move(changes), version.key, actor, action, outcome);
     if (stale) coordinator.offer_models();

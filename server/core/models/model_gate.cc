@@ -66,10 +66,15 @@ bool is_off(const fit::SentinelReading& reading) {
          most(reading.shapes_outside, reading.shapes);
 }
 
-std::optional<std::string> staleness(const std::vector<CheckRecord>& checks) {
+std::optional<std::string> staleness(const std::vector<CheckRecord>& checks, bool of_settings) {
   if (checks.size() < 2 || !is_off(checks.back().reading) ||
       !is_off(checks[checks.size() - 2].reading)) {
     return std::nullopt;
+  }
+  if (of_settings) {
+    return "twice in a row it was tried again and did not hold: something is slower with it, or "
+           "not shown to be as fast, or the target does not read it; the last time by " +
+           checks.back().campaign;
   }
   const fit::SentinelReading& last = checks.back().reading;
   std::string text =

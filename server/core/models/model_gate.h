@@ -8,7 +8,7 @@
 
 #include "optimizer/fit/judge_decisions.h"
 #include "server/core/models/model_verdict.h"
-#include "server/store/records.h"
+#include "server/store/model_records.h"
 
 namespace stripline::server {
 
@@ -53,8 +53,9 @@ std::optional<std::string> gate_refusal(const ModelVersionRecord& candidate,
 bool is_off(const fit::SentinelReading& reading);
 
 /// Why a version is stale after these checks of it, in the order of their times: the last two were
-/// off. Nullopt: it is not.
-std::optional<std::string> staleness(const std::vector<CheckRecord>& checks);
+/// off. Nullopt: it is not. `of_settings`: it holds settings of another runtime, which were
+/// validated again.
+std::optional<std::string> staleness(const std::vector<CheckRecord>& checks, bool of_settings);
 
 /// What a label names after the moves of it, in order of place; nullptr: nothing.
 const LabelRecord* current_of(const std::vector<LabelRecord>& moves, std::string_view label);

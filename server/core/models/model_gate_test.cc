@@ -94,13 +94,18 @@ TEST(ModelGate, ProvisionalVersionsAreTriedAndNotStable) {
 TEST(ModelGate, TwiceOffIsStale) {
   const CheckRecord good{{"tcp", 1}, "campaigns/c5", 1, {20, 3, 1.01}};
   const CheckRecord off{{"tcp", 1}, "campaigns/c6", 2, {20, 15, 1.4}};
-  EXPECT_FALSE(staleness({}));
-  EXPECT_FALSE(staleness({off}));
-  EXPECT_FALSE(staleness({off, good}));
-  EXPECT_FALSE(staleness({off, good, off}));
-  const auto why = staleness({good, off, off});
+  EXPECT_FALSE(staleness({}, false));
+  EXPECT_FALSE(staleness({off}, false));
+  EXPECT_FALSE(staleness({off, good}, false));
+  EXPECT_FALSE(staleness({off, good, off}, false));
+  const auto why = staleness({good, off, off}, false);
   ASSERT_TRUE(why);
   EXPECT_NE(why->find("15 of 20 by campaigns/c6"), std::string::npos) << *why;
+  EXPECT_FALSE(staleness({off, good}, true));
+  const auto not_held = staleness({off, off}, true);
+  ASSERT_TRUE(not_held);
+  EXPECT_NE(not_held->find("did not hold"), std::string::npos) << *not_held;
+  EXPECT_NE(not_held->find("by campaigns/c6"), std::string::npos) << *not_held;
   EXPECT_FALSE(is_off({}));
   // Single operations may be as they were while a depth is another one.
   EXPECT_TRUE(is_off({20, 0, 1.0, 8, 8}));

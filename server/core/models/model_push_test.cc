@@ -297,18 +297,18 @@ TEST_F(ModelPushTest, ReportsOfRunsAreKeptWithTheVersion) {
 TEST_F(ModelPushTest, AReportThatCouldNotBeReadAgainIsRefused) {
   model::Feedback report;
   report.model_sha256 = std::string(64, '2');
-  report.places.resize(model::kMostFeedbackPlaces);
-  while (model::feedback_text(report).size() <= model::kMostFeedbackBytes) {
+  report.places.resize(model::kMaxFeedbackPlaces);
+  while (model::feedback_text(report).size() <= model::kMaxFeedbackBytes) {
     for (model::FeedbackPlace& place : report.places) {
-      std::string& text = place.what.size() < model::kMostFeedbackTextBytes     ? place.what
-                          : place.choice.size() < model::kMostFeedbackTextBytes ? place.choice
-                                                                                : place.place;
+      std::string& text = place.what.size() < model::kMaxFeedbackTextBytes     ? place.what
+                          : place.choice.size() < model::kMaxFeedbackTextBytes ? place.choice
+                                                                               : place.place;
       text += 'x';
     }
   }
   std::string text = model::feedback_text(report);
   for (size_t at = 0; (at = text.find(":0.0", at)) != std::string::npos;) text.erase(at + 2, 2);
-  ASSERT_LE(text.size(), model::kMostFeedbackBytes);
+  ASSERT_LE(text.size(), model::kMaxFeedbackBytes);
   ASSERT_TRUE(model::parse_feedback(text, "it").ok());
   const auto taken = take_feedback(*store_, text, kPublisher);
   ASSERT_FALSE(taken);

@@ -50,15 +50,15 @@ const fit::TimesJudgement* worst_times(const fit::Judgement& j) {
 // The gravest first.
 std::vector<std::string> failures(const fit::Judgement& j) {
   std::vector<std::string> found;
-  if (j.compared > 0 && exceeds(j.over_untuned_low, kMostOverUntuned)) {
+  if (j.compared > 0 && exceeds(j.over_untuned_low, kMaxOverUntuned)) {
     found.push_back("its decisions take " + share_text(j.over_untuned) +
                     " longer than without a model, surely more than " +
-                    share_text(j.over_untuned_low) + bound(kMostOverUntuned));
+                    share_text(j.over_untuned_low) + bound(kMaxOverUntuned));
   }
-  if (j.points > 0 && exceeds(j.mean_error, kMostError)) {
+  if (j.points > 0 && exceeds(j.mean_error, kMaxError)) {
     found.push_back("the mean error of " +
                     count_text(j.points, "predicted time", "predicted times") + " is " +
-                    share_text(j.mean_error) + bound(kMostError));
+                    share_text(j.mean_error) + bound(kMaxError));
   }
   if (const fit::TimesJudgement* const kind = worst_times(j)) {
     found.push_back("the mean error of " + std::to_string(kind->points) +
@@ -69,22 +69,22 @@ std::vector<std::string> failures(const fit::Judgement& j) {
     found.push_back("the mean regret of " + count_text(j.choices, "decision", "decisions") +
                     " is " + share_text(j.mean_regret) + bound(most_regret_of(j.choices)));
   }
-  if (least_share(j.missed, j.points) > kMostMisses) {
+  if (least_share(j.missed, j.points) > kMaxMisses) {
     found.push_back(std::to_string(j.missed) + " of " +
                     count_text(j.points, "predicted time", "predicted times") +
-                    " are off by more " + "than they say" + bound(kMostMisses));
+                    " are off by more " + "than they say" + bound(kMaxMisses));
   }
-  if (j.losses > 1 && share_of(j.losses, j.choices) > kMostLosses) {
+  if (j.losses > 1 && share_of(j.losses, j.choices) > kMaxLosses) {
     found.push_back(std::to_string(j.losses) + " of " +
                     count_text(j.choices, "decision", "decisions") +
-                    " surely take longer than without a model" + bound(kMostLosses) +
+                    " surely take longer than without a model" + bound(kMaxLosses) +
                     ", the worst by " + share_text(j.worst_loss_share) + ": " + j.worst_loss);
   }
   for (const fit::KindJudgement& kind : j.kinds) {
-    if (kind.choices < kFewestOfKind || !exceeds(kind.mean_regret, kMostOfKind)) continue;
+    if (kind.choices < kFewestOfKind || !exceeds(kind.mean_regret, kMaxOfKind)) continue;
     found.push_back("the mean regret of " + std::to_string(kind.choices) +
                     " decisions of the kind '" + kind.kind + "' is " +
-                    share_text(kind.mean_regret) + bound(kMostOfKind));
+                    share_text(kind.mean_regret) + bound(kMaxOfKind));
   }
   return found;
 }

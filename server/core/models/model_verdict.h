@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "server/store/records.h"
+#include "server/store/model_records.h"
 
 namespace stripline::server {
 
@@ -28,29 +28,28 @@ inline constexpr std::size_t kFewestPoints = 8;
 inline constexpr std::size_t kFewestChoices = 4;
 
 // Bounds above which it has failed.
-inline constexpr double kMostError = 0.2;  ///< Mean error of predicted times, over kinds.
-/// Mean error of this many predicted times of one kind, two or more: kMostError for many of them,
+inline constexpr double kMaxError = 0.2;  ///< Mean error of predicted times, over kinds.
+/// Mean error of this many predicted times of one kind, two or more: kMaxError for many of them,
 /// twice as much for two, whose mean says less. A depth that is wrong shows in bursts of gets
 /// alone, and a switch that is missing in sizes alone: neither must vanish among kinds that are
 /// right.
 constexpr double most_error_of_kind(std::size_t times) {
-  return kMostError * (1 + 2 / static_cast<double>(times));
+  return kMaxError * (1 + 2 / static_cast<double>(times));
 }
-inline constexpr double kMostRegret = 0.1;  ///< Mean regret of many decisions.
+inline constexpr double kMaxRegret = 0.1;  ///< Mean regret of many decisions.
 /// Mean regret of this many decisions, one or more: a single choice that noise made look wrong
 /// weighs half of a mean over two.
 constexpr double most_regret_of(std::size_t decisions) {
-  return kMostRegret * (1 + 2 / static_cast<double>(decisions));
+  return kMaxRegret * (1 + 2 / static_cast<double>(decisions));
 }
 /// Share of times that are off by more than they say (fit::kMiss). It has to be larger beyond the
 /// chance of so few: by the lower end of Wilson's interval at 95 %.
-inline constexpr double kMostMisses = 0.05;
-inline constexpr double kMostOfKind =
-    0.25;  ///< Mean regret of three or more decisions of one kind.
+inline constexpr double kMaxMisses = 0.05;
+inline constexpr double kMaxOfKind = 0.25;  ///< Mean regret of three or more decisions of one kind.
 /// Share of decisions that surely lose against no model; a single one is not counted.
-inline constexpr double kMostLosses = 0.1;
+inline constexpr double kMaxLosses = 0.1;
 /// What its decisions surely take longer than no model's, in the mean.
-inline constexpr double kMostOverUntuned = 0.01;
+inline constexpr double kMaxOverUntuned = 0.01;
 
 /// Nullopt: there was nothing to judge it by.
 VersionVerdict verdict_on(const std::optional<fit::Judgement>& judgement);

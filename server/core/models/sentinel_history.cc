@@ -65,19 +65,23 @@ Answer<Json> sentinels_of(Store& store, const plan::CompiledModel& model,
 }  // namespace
 
 Answer<Json> sentinel_history(Store& store, const ModelVersionRecord& version) {
-  // Nothing is measured again of settings of another runtime.
-  if (version.validation && version.validation->judgement.settings) {
-    return Json{{"tolerance", fit::kSentinelTolerance}, {"checks", Json::array()}};
+  // Settings of another runtime predict no times: they are validated as a whole.
+  const bool of_settings = version.validation && version.validation->judgement.settings;
+  std::optional<plan::CompiledModel> compiled;
+  if (!of_settings) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto content, store.model_content(version.key));
+    STRIPLINE_ASSIGN_OR_RETURN(const auto model,
+                               model::parse_model(content, version_name(version.key)));
+    compiled.emplace(model);
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const auto content, store.model_content(version.key));
-  STRIPLINE_ASSIGN_OR_RETURN(const auto model,
-                             model::parse_model(content, version_name(version.key)));
-  const plan::CompiledModel compiled(model);
   Json checks = Json::array();
-  const size_t first = version.checks.size() - std::min(version.checks.size(), kMostTold);
+  const size_t first = version.checks.size() - std::min(version.checks.size(), kMaxTold);
   for (size_t i = first; i < version.checks.size(); ++i) {
     const CheckRecord& check = version.checks[i];
-    STRIPLINE_ASSIGN_OR_RETURN(auto sentinels, sentinels_of(store, compiled, check));
+    Json sentinels = Json::array();
+    if (compiled) {
+      STRIPLINE_ASSIGN_OR_RETURN(sentinels, sentinels_of(store, *compiled, check));
+    }
     checks.push_back({{"campaign", check.campaign},
                       {"time", rfc3339(check.time_unix_s)},
                       {"points", check.reading.points},

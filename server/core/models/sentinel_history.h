@@ -8,7 +8,7 @@
 namespace stripline::server {
 
 /// This many of the last checks are reported.
-inline constexpr size_t kMostTold = 100;
+inline constexpr size_t kMaxTold = 100;
 
 /// {"tolerance", "checks": [{"campaign", "time", "points", "outside", "ratio", "off", "sentinels":
 /// [{"operation", "bytes", "predicted_s", "low_s", "high_s", "measured_s", "measured_low_s",

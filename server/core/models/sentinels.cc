@@ -1,9 +1,12 @@
 #include "server/core/models/sentinels.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include <spdlog/spdlog.h>
 
+#include "base/enum_names.h"
 #include "base/network_name.h"
 #include "optimizer/experiment/catalogue.h"
 #include "optimizer/experiment/tuning.h"
@@ -22,7 +25,7 @@ constexpr double kSentinelBudgetS = 60;
 // A second reading tells an accident from a network that has changed.
 constexpr double kSecondLook = 0.1;
 // Lines that are not said again; what goes wrong for good is a handful.
-constexpr size_t kMostSaid = 100;
+constexpr size_t kMaxSaid = 100;
 
 CampaignSpec group_of(const std::optional<CampaignRecord>& fitted_to, const std::string& fabric) {
   CampaignSpec spec;
@@ -53,10 +56,8 @@ v1::PromoteModelVersionRequest promotion(const VersionKey& key, std::string_view
 }  // namespace
 
 std::optional<StalePolicy> stale_policy_from_string(std::string_view name) {
-  if (name == "keep") return StalePolicy::keep;
-  if (name == "rollback") return StalePolicy::rollback;
-  if (name == "replace") return StalePolicy::replace;
-  return std::nullopt;
+  constexpr std::array<std::string_view, 3> kNames = {"keep", "rollback", "replace"};
+  return enum_named<StalePolicy>(kNames, name);
 }
 
 CampaignSpec sentinel_spec(const std::optional<CampaignRecord>& fitted_to,
@@ -75,6 +76,17 @@ CampaignSpec sentinel_spec(const std::optional<CampaignRecord>& fitted_to,
   for (const auto budget : campaign::spec_budgets()) spec.*budget = 0;
   spec.time_budget_s = kSentinelBudgetS;
   spec.model.clear();
+  return spec;
+}
+
+CampaignSpec settings_check_spec(const CampaignRecord& tuned, const std::vector<std::string>& nodes,
+                                 const VersionKey& key) {
+  CampaignSpec spec = tuned.spec;
+  spec.verifies = version_name(key);
+  spec.only_nodes = nodes;
+  spec.model.clear();
+  spec.left_out.clear();
+  for (const auto budget : campaign::spec_budgets()) spec.*budget = 0;
   return spec;
 }
 
@@ -125,9 +137,11 @@ Status Sentinels::tend_model(const ModelRecord& model, double now_unix_s) {
       return {};
     }
     const bool is_fit = version && version->withdrawn.empty() && !is_stale;
+    bool has_changed = false;
     if (is_fit && holds_settings(model.fabric)) {
-      STRIPLINE_RETURN_IF_ERROR(look_at_target(model, *version));
-    } else if (is_fit && options_.interval_s > 0) {
+      STRIPLINE_ASSIGN_OR_RETURN(has_changed, look_at_target(model, *version));
+    }
+    if (is_fit && !has_changed && options_.interval_s > 0) {
       STRIPLINE_RETURN_IF_ERROR(measure(model, *version, stable->time_unix_s, now_unix_s));
     }
   }
@@ -161,9 +175,10 @@ Status Sentinels::measure(const ModelRecord& model, const ModelVersionRecord& ve
   if (now_unix_s < std::max(due_unix_s, attempt.not_before_unix_s) || !coordinator_.idle()) {
     return {};
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const auto first, fitted_to(version));
-  const auto created = coordinator_.planning().create_campaign(sentinel_spec(first, model.fabric),
-                                                               request, false, std::string(kActor));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto spec, check_spec(model, version));
+  if (!spec) return {};
+  const auto created =
+      coordinator_.planning().create_campaign(*spec, request, false, std::string(kActor));
   if (!created) {
     say_once("the sentinels of " + name + " cannot be measured: " + created.problem().message);
     attempt.not_before_unix_s = now_unix_s + kSecondLook * options_.interval_s;
@@ -185,27 +200,48 @@ Status Sentinels::judge(const ModelVersionRecord& version, const CampaignRecord&
   return {};
 }
 
-// By what the agents of nodes have said of them since they were tuned there.
-Status Sentinels::look_at_target(const ModelRecord& model, const ModelVersionRecord& version) {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, fitted_to(version));
-  if (!campaign) return {};
-  const auto target = experiment::target_of_settings(model.fabric);
-  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store_.runs(campaign->number));
+Result<std::vector<AttemptFacts>> Sentinels::finished_attempts(const CampaignRecord& campaign) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store_.runs(campaign.number));
+  std::vector<AttemptFacts> all;
   for (const RunRecord& run : runs) {
     if (run.state != RunState::finished) continue;
-    STRIPLINE_ASSIGN_OR_RETURN(const auto nodes, store_.attempt_facts(run.key, run.fence));
-    for (const AttemptFacts& then : nodes) {
-      STRIPLINE_ASSIGN_OR_RETURN(const auto now, store_.node(then.node));
-      const std::string change = now ? target_change(target, then.facts, now->fingerprint) : "";
-      if (change.empty()) continue;
-      const auto marked =
-          mark_stale(coordinator_, store_, version.key, "on " + node_name(then.node) + " " + change,
-                     options_.policy != StalePolicy::keep, std::string(kActor));
-      if (!marked) say_once(marked.problem().message);
-      return {};
-    }
+    STRIPLINE_ASSIGN_OR_RETURN(auto nodes, store_.attempt_facts(run.key, run.fence));
+    std::ranges::move(nodes, std::back_inserter(all));
   }
-  return {};
+  return all;
+}
+
+// By what the agents of nodes have said of them since they were tuned there.
+Result<bool> Sentinels::look_at_target(const ModelRecord& model,
+                                       const ModelVersionRecord& version) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, fitted_to(version));
+  if (!campaign) return false;
+  const auto target = experiment::target_of_settings(model.fabric);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto attempts, finished_attempts(*campaign));
+  for (const AttemptFacts& then : attempts) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto now, store_.node(then.node));
+    const std::string change = now ? target_change(target, then.facts, now->fingerprint) : "";
+    if (change.empty()) continue;
+    const auto marked =
+        mark_stale(coordinator_, store_, version.key, "on " + node_name(then.node) + " " + change,
+                   options_.policy != StalePolicy::keep, std::string(kActor));
+    if (!marked) say_once(marked.problem().message);
+    return true;
+  }
+  return false;
+}
+
+// Settings that were imported were not tuned on a node of this server.
+Result<std::optional<CampaignSpec>> Sentinels::check_spec(const ModelRecord& model,
+                                                          const ModelVersionRecord& version) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto first, fitted_to(version));
+  if (!holds_settings(model.fabric)) return std::optional(sentinel_spec(first, model.fabric));
+  if (!first) return std::optional<CampaignSpec>();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto attempts, finished_attempts(*first));
+  std::vector<std::string> nodes;
+  for (const AttemptFacts& one : attempts) nodes.push_back(node_name(one.node));
+  if (nodes.empty()) return std::optional<CampaignSpec>();
+  return std::optional(settings_check_spec(*first, nodes, version.key));
 }
 
 // Measures a model again: the newest version that became stale while it was stable, if no newer one
@@ -274,7 +310,7 @@ Result<std::optional<CampaignRecord>> Sentinels::fitted_to(const ModelVersionRec
 }
 
 void Sentinels::say_once(const std::string& text) {
-  if (said_.size() >= kMostSaid) said_.clear();
+  if (said_.size() >= kMaxSaid) said_.clear();
   if (said_.insert(text).second) spdlog::warn("{}", text);
 }
 

@@ -1,7 +1,7 @@
 // Checks that networks are still as the stable versions of models say: sentinels are measured again
-// from time to time while no run is active, and what becomes of a version that does not hold. Of
-// settings of another runtime nothing is measured: they hold as long as the runtime, its
-// configuration and the kernel are, where they were tuned, what they were validated with.
+// from time to time while no run is active, and what becomes of a version that does not hold.
+// Settings of another runtime are validated again where they were tuned; they do not hold either
+// once the runtime, its configuration or the kernel is another one there.
 #pragma once
 
 #include <map>
@@ -36,6 +36,11 @@ struct SentinelOptions {
 CampaignSpec sentinel_spec(const std::optional<CampaignRecord>& fitted_to,
                            const std::string& fabric);
 
+/// The campaign that validates settings again, which this one has tuned on these nodes
+/// ("nodes/{node}").
+CampaignSpec settings_check_spec(const CampaignRecord& tuned, const std::vector<std::string>& nodes,
+                                 const VersionKey& key);
+
 /// The campaign whose version is to replace one of this model.
 CampaignSpec replacement_spec(const std::optional<CampaignRecord>& fitted_to,
                               const std::string& fabric, const std::string& model);
@@ -68,7 +73,13 @@ class Sentinels {
   Status measure(const ModelRecord& model, const ModelVersionRecord& version,
                  double stable_since_unix_s, double now_unix_s);
   Status judge(const ModelVersionRecord& version, const CampaignRecord& campaign);
-  Status look_at_target(const ModelRecord& model, const ModelVersionRecord& version);
+  // The attempts of a campaign that have finished.
+  Result<std::vector<AttemptFacts>> finished_attempts(const CampaignRecord& campaign);
+  // Returns whether the target has changed, so that the version is stale.
+  Result<bool> look_at_target(const ModelRecord& model, const ModelVersionRecord& version);
+  // Nullopt: it is not known where and how the version was measured.
+  Result<std::optional<CampaignSpec>> check_spec(const ModelRecord& model,
+                                                 const ModelVersionRecord& version);
   Status replace(const ModelRecord& model, const std::vector<LabelRecord>& moves);
   Status introduce(const ModelRecord& model, const VersionKey& version,
                    const std::vector<LabelRecord>& moves);

@@ -41,6 +41,25 @@ TEST(SentinelPolicy, MeasuresAsTheVersionWasMeasured) {
   EXPECT_EQ(sentinel_spec(std::nullopt, "tcp").fabric, "tcp");
 }
 
+TEST(SentinelPolicy, SettingsAreValidatedAgainWhereTheyWereTuned) {
+  CampaignRecord tuned;
+  tuned.spec = *complete_spec({.fabric = "tune:openmpi",
+                               .cluster = "big",
+                               .tune_ranks = "2,4",
+                               .tune_path = "tcp",
+                               .commutative_only = true});
+  const CampaignSpec spec = settings_check_spec(tuned, {"nodes/a"}, {"big-openmpi-tcp", 3});
+  EXPECT_EQ(spec.verifies, "models/big-openmpi-tcp/versions/3");
+  EXPECT_EQ(spec.only_nodes, std::vector<std::string>{"nodes/a"});
+  const auto complete = complete_spec(spec);
+  ASSERT_TRUE(complete) << complete.problem().message;
+  EXPECT_EQ(complete->model, "");
+  EXPECT_EQ(complete->tune_ranks, "2,4");
+  EXPECT_EQ(complete->tune_path, "tcp");
+  EXPECT_TRUE(complete->commutative_only);
+  EXPECT_LT(complete->time_budget_s, tuned.spec.time_budget_s);
+}
+
 TEST(SentinelPolicy, ASecondLookComesSoon) {
   ModelVersionRecord version;
   EXPECT_EQ(sentinels_due_unix_s(version, 1000, 100), 1100);

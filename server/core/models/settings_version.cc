@@ -1,5 +1,6 @@
 #include "server/core/models/settings_version.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -32,7 +33,11 @@ Result<SettingsVersion> settings_version(const std::string& packed, std::string_
                                                   .judgement = std::move(judgement)}};
 }
 
-Result<FittedModel> tuned_settings(const FitJob& job) {
+namespace {
+
+// What the run of a campaign over a target has brought; without content where it is nothing, and
+// the summary says why.
+Result<FittedModel> sent_settings(const FitJob& job) {
   if (job.input.runs == 0) {
     return Error(ErrorCode::failed_precondition,
                  "its run has not come to an end; a larger time budget lets it");
@@ -52,6 +57,26 @@ Result<FittedModel> tuned_settings(const FitJob& job) {
     }
   }
   return kept;
+}
+
+}  // namespace
+
+Result<FittedModel> tuned_settings(const FitJob& job) { return sent_settings(job); }
+
+Result<fit::Judgement> verified_settings(const FitJob& job) {
+  STRIPLINE_ASSIGN_OR_RETURN(const FittedModel sent, sent_settings(job));
+  if (sent.judgement) return *sent.judgement;
+  return Error(ErrorCode::data_loss, "the node has not sent what it has validated");
+}
+
+fit::SentinelReading reading_of(const fit::Judgement& then, const fit::Judgement& now) {
+  const bool holds = now.settings && now.settings->validated && now.settings->probe_factor > 0 &&
+                     now.settings->inconclusive == 0 && now.losses == 0;
+  fit::SentinelReading reading;
+  reading.points = std::max<size_t>(now.compared, 1);
+  reading.outside = holds ? 0 : reading.points;
+  reading.ratio = (1 + now.over_untuned) / (1 + then.over_untuned);
+  return reading;
 }
 
 std::string target_change(std::string_view target, const std::map<std::string, std::string>& then,

@@ -77,6 +77,30 @@ TEST(SettingsVersion, ACampaignBringsItsPackedExport) {
   EXPECT_FALSE(tuned_settings(job_with("{}", "")).ok());
 }
 
+TEST(SettingsVersion, WhatIsValidatedAgainHoldsOrIsOutsideAsAWhole) {
+  const Json fast = Json::array({compared_settings("NON_INFERIOR", 0.5)});
+  const auto judged = [](const std::string& text) {
+    const auto found = verified_settings(job_with(text, ""));
+    EXPECT_TRUE(found.ok()) << (found.ok() ? "" : found.error().message());
+    return found.ok() ? *found : fit::Judgement();
+  };
+  const fit::Judgement then = judged(packed_settings(true, 3.5, fast));
+  const auto same = reading_of(then, then);
+  EXPECT_EQ(same.points, 1U);
+  EXPECT_FALSE(is_off(same));
+  EXPECT_DOUBLE_EQ(same.ratio, 1);
+  const Json less = Json::array({compared_settings("NON_INFERIOR", 0.75)});
+  EXPECT_DOUBLE_EQ(reading_of(then, judged(packed_settings(true, 3.5, less))).ratio, 1.5);
+  for (const std::string& text :
+       {packed_settings(false, 3.5, fast), packed_settings(true, 0, fast),
+        packed_settings(false, 0, Json::array()),
+        packed_settings(true, 3.5, Json::array({compared_settings("INFERIOR", 1.5)})),
+        packed_settings(true, 3.5, Json::array({compared_settings("INCONCLUSIVE", 1.0)}))}) {
+    EXPECT_TRUE(is_off(reading_of(then, judged(text)))) << text;
+  }
+  EXPECT_EQ(verified_settings(job_with("", "it failed")).error().code(), ErrorCode::data_loss);
+}
+
 TEST(SettingsVersion, WithoutOneTheDefaultIsKept) {
   const auto found = tuned_settings(job_with("", "nothing is certain to gain"));
   ASSERT_TRUE(found.ok()) << found.error().message();

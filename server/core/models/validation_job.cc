@@ -10,6 +10,7 @@
 #include "optimizer/model/model_json.h"
 #include "server/clock.h"
 #include "server/core/models/fit_job.h"
+#include "server/core/models/fit_samples.h"
 #include "server/core/models/settings_version.h"
 #include "server/store/point_records.h"
 
@@ -17,6 +18,9 @@ namespace stripline::server {
 namespace {
 
 constexpr size_t kBatchPage = 64;
+constexpr const char* kJudgedInTarget =
+    "settings are judged in their target, by the campaign that tunes it: run that again, or "
+    "'stripline export verify' on a node";
 
 Problem campaign_problem(const std::string& message) { return invalid_field("campaigns", message); }
 
@@ -90,9 +94,7 @@ Answer<Evidence> evidence_of(Store& store, const ModelVersionRecord& version,
                              const std::vector<int64_t>& campaigns) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto model, store.model(version.key.model));
   if (model && holds_settings(model->fabric)) {
-    return campaign_problem(
-        "settings are judged in their target, by the campaign that tunes it: run "
-        "that again, or 'stripline export verify' on a node");
+    return campaign_problem(kJudgedInTarget);
   }
   Evidence evidence;
   uint32_t last_run = 0;
@@ -183,8 +185,26 @@ Status check_group(Store& store, const ModelVersionRecord& version, int64_t camp
 
 }  // namespace
 
+namespace {
+
+// By a campaign that has validated them again.
+Answer<CheckRecord> check_settings(Store& store, const ModelVersionRecord& version,
+                                   int64_t campaign) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto record, store.campaign(campaign));
+  const bool of_this = record && record->spec.verifies == version_name(version.key);
+  if (!of_this || !version.validation) return campaign_problem(kJudgedInTarget);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto job, collect_samples(store, campaign));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto now, verified_settings(job));
+  return CheckRecord{version.key, campaign_name(campaign), unix_seconds(),
+                     reading_of(version.validation->judgement, now)};
+}
+
+}  // namespace
+
 Answer<CheckRecord> check_version(Store& store, const ModelVersionRecord& version,
                                   int64_t campaign) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto model, store.model(version.key.model));
+  if (model && holds_settings(model->fabric)) return check_settings(store, version, campaign);
   if (const Status alike = check_group(store, version, campaign); !alike.ok()) {
     if (alike.error().code() != ErrorCode::invalid_argument) return alike.error();
     return campaign_problem(alike.error().message());

@@ -5,6 +5,7 @@
 #include "server/clock.h"
 #include "server/core/models/fit_order.h"
 #include "server/core/page_token.h"
+#include "server/core/wire.h"
 
 namespace stripline::server {
 namespace {
@@ -16,20 +17,7 @@ v1::Operation to_wire(const OperationRecord& record) {
   message.set_name(operation_name(record.number));
   message.set_kind(record.kind);
   message.set_subject(record.subject);
-  switch (record.state) {
-    case OperationState::running:
-      message.set_state(v1::Operation::RUNNING);
-      break;
-    case OperationState::succeeded:
-      message.set_state(v1::Operation::SUCCEEDED);
-      break;
-    case OperationState::failed:
-      message.set_state(v1::Operation::FAILED);
-      break;
-    case OperationState::cancelled:
-      message.set_state(v1::Operation::CANCELLED);
-      break;
-  }
+  message.set_state(wire_named(v1::Operation::State_Parse, to_string(record.state)));
   message.set_message(record.message);
   message.set_result(record.result);
   message.set_actor(record.actor);

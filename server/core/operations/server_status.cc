@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kNamesPerPage = 1000;
 // The others are in the list of nodes.
-constexpr int kMostNotices = 100;
+constexpr int kMaxNotices = 100;
 
 v1::ServerNotice::Kind to_wire(ServerNotice::Kind kind) {
   switch (kind) {
@@ -85,7 +85,7 @@ Answer<v1::ServerStatus> get_server_status(Coordinator& coordinator, Store& stor
   // What can be said is said, above all while the store fails.
   if (!ends.ok()) return status;
   for (const ServerNotice& notice : notices_of(*ends, now_unix_s)) {
-    if (status.notices_size() == kMostNotices) break;
+    if (status.notices_size() == kMaxNotices) break;
     v1::ServerNotice& added = *status.add_notices();
     added.set_kind(to_wire(notice.kind));
     added.set_subject(notice.subject);

@@ -7,8 +7,8 @@ namespace stripline::server {
 namespace {
 
 // In one transaction; others wait for it.
-constexpr size_t kMostBatches = 256;
-constexpr size_t kMostBytes = size_t{16} << 20;
+constexpr size_t kMaxBatchesAtOnce = 256;
+constexpr size_t kMaxBytesAtOnce = size_t{16} << 20;
 
 }  // namespace
 
@@ -47,7 +47,8 @@ std::vector<Arrival> Ingest::next_group() {
   arrived_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
   std::vector<Arrival> group;
   size_t bytes = 0;
-  while (!stopping_ && !waiting_.empty() && group.size() < kMostBatches && bytes < kMostBytes) {
+  while (!stopping_ && !waiting_.empty() && group.size() < kMaxBatchesAtOnce &&
+         bytes < kMaxBytesAtOnce) {
     bytes += waiting_.front().batch.data.size();
     group.push_back(std::move(waiting_.front()));
     waiting_.pop_front();

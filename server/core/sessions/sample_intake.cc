@@ -44,8 +44,7 @@ void SampleIntake::receive(uint64_t id, const SampleBatch& batch) {
   const double received_s = steady_seconds();
   const auto run = parse_run_name(batch.assignment.name);
   // Other sessions need not wait until megabytes have been read.
-  ReadBatch read = run ? read_content(batch, *run) : ReadBatch();
-  read.received_s = received_s;
+  ReadBatch read = run ? read_content(batch, *run, received_s) : ReadBatch();
   std::string node;
   uint32_t points = 0;
   {
@@ -73,10 +72,21 @@ void SampleIntake::receive(uint64_t id, const SampleBatch& batch) {
 }
 
 // What can be said of a batch by itself. A refusal is what makes it one that the run may not send.
-SampleIntake::ReadBatch SampleIntake::read_content(const SampleBatch& batch, const RunKey& run) {
+SampleIntake::ReadBatch SampleIntake::read_content(const SampleBatch& batch, const RunKey& run,
+                                                   double received_s) {
   ReadBatch read;
-  read.run = run;
-  if (const Status status = check_content(batch, read); !status.ok()) read.refusal = status.error();
+  Arrival& arrival = read.arrival;
+  arrival.received_s = received_s;
+  arrival.batch.run = run;
+  arrival.batch.fence = batch.assignment.fence;
+  arrival.batch.seq = batch.seq;
+  arrival.batch.received_unix_s = unix_seconds();
+  const Status status = check_content(batch, read);
+  if (status.ok()) {
+    arrival.batch.data = *batch.data;
+  } else {
+    read.refusal = status.error();
+  }
   return read;
 }
 
@@ -95,14 +105,19 @@ Status SampleIntake::check_content(const SampleBatch& batch, ReadBatch& read) {
                                            " are accepted");
   }
   STRIPLINE_ASSIGN_OR_RETURN(read.series, series_of_batch(*batch.data));
+  Arrival& arrival = read.arrival;
+  const uint32_t run = arrival.batch.run.run;
+  BatchContent content;
   for (const auto& one : read.series) {
-    if (one.run != read.run.run) {
+    if (one.run != run) {
       return Error(ErrorCode::data_loss, "sample series of run " + std::to_string(one.run) +
-                                             " in a batch of run " + std::to_string(read.run.run));
+                                             " in a batch of run " + std::to_string(run));
     }
-    read.content.add(one);
-    read.results.push_back(campaign::result_of(one, 0));
+    content.add(one);
+    arrival.results.push_back(campaign::result_of(one, 0));
   }
+  arrival.batch.samples = content.samples;
+  arrival.note = std::move(content.note);
   return {};
 }
 
@@ -111,11 +126,11 @@ Status SampleIntake::check_content(const SampleBatch& batch, ReadBatch& read) {
 Status SampleIntake::ask_store(const SampleBatch& batch, uint32_t points, const std::string& node,
                                ReadBatch& read) {
   if (!read.sampler) {
-    STRIPLINE_ASSIGN_OR_RETURN(read.sampler,
-                               state_.store.sampling_node(read.run, batch.assignment.fence));
+    STRIPLINE_ASSIGN_OR_RETURN(
+        read.sampler, state_.store.sampling_node(read.arrival.batch.run, batch.assignment.fence));
   }
   if (read.sampler != node || points == 0 || read.planned) return {};
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, state_.store.run_plan(read.run));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, state_.store.run_plan(read.arrival.batch.run));
   STRIPLINE_ASSIGN_OR_RETURN(PlannedPoints planned, PlannedPoints::read(plan, points));
   read.planned = std::make_shared<const PlannedPoints>(std::move(planned));
   return {};
@@ -128,7 +143,14 @@ Status SampleIntake::find_places(const SampleBatch& batch, ReadBatch& read) {
                                            count_text(read.planned->size(), "point"));
   }
   STRIPLINE_ASSIGN_OR_RETURN(const auto places, read.planned->find(read.series));
-  for (size_t i = 0; i < places.size(); ++i) read.results[i].place = places[i];
+  std::vector<campaign::PointResult>& results = read.arrival.results;
+  std::vector<campaign::PointResult> planned;
+  for (size_t i = 0; i < read.series.size(); ++i) {
+    if (read.planned->is_beside(read.series[i].point)) continue;
+    results[i].place = places[planned.size()];
+    planned.push_back(results[i]);
+  }
+  results = std::move(planned);
   return {};
 }
 
@@ -148,8 +170,8 @@ bool SampleIntake::not_stored(const Session& session, const RunKey& run, const E
 
 // Samples come from the node of rank 0, and from no other: (run, fence, seq) names a batch, and
 // what another node stored under that name would take the place of the real one.
-bool SampleIntake::handle(Session& session, const SampleBatch& batch, const ReadBatch& read) {
-  const RunKey& run = read.run;
+bool SampleIntake::handle(Session& session, const SampleBatch& batch, ReadBatch& read) {
+  const RunKey run = read.arrival.batch.run;
   const std::string& node = session.record.name;
   ActiveRun* active = state_.active_run(run, batch.assignment.fence, node);
   if (!read.sampler) {
@@ -176,16 +198,17 @@ bool SampleIntake::handle(Session& session, const SampleBatch& batch, const Read
 
 // A batch of an active run goes to the disk without the lock, and is acknowledged from there.
 bool SampleIntake::take_batch(Session& session, ActiveRun& active, const SampleBatch& batch,
-                              const ReadBatch& read) {
+                              ReadBatch& read) {
   const std::string& node = session.record.name;
+  Arrival& arrival = read.arrival;
+  const RunKey& run = arrival.batch.run;
   active.group.renew(node, steady_seconds());
   if (active.in_flight.contains(batch.seq)) return false;
   if (batch.seq <= active.contiguous || active.out_of_order.contains(batch.seq)) {
-    const auto same =
-        state_.store.has_batch(read.run, batch.assignment.fence, batch.seq, *batch.data);
-    if (!same.ok()) return not_stored(session, read.run, same.error());
+    const auto same = state_.store.has_batch(run, batch.assignment.fence, batch.seq, *batch.data);
+    if (!same.ok()) return not_stored(session, run, same.error());
     if (!same->value_or(false)) {
-      return refuse(session, batch, read.run,
+      return refuse(session, batch, run,
                     {node_name(node) + " sent batch " + std::to_string(batch.seq) +
                          " again, with other samples than before",
                      false, std::nullopt});
@@ -193,34 +216,23 @@ bool SampleIntake::take_batch(Session& session, ActiveRun& active, const SampleB
     acknowledge(active);
     return false;
   }
-  if (active.measured.contains_any(read.results)) {
-    return refuse(session, batch, read.run,
+  if (active.measured.contains_any(arrival.results)) {
+    return refuse(session, batch, run,
                   {node_name(node) + " sent samples of a point twice, the second time in " +
                        "batch " + std::to_string(batch.seq),
                    false, std::nullopt});
   }
   active.planned = read.planned;
-  active.measured.add(read.results);
+  active.measured.add(arrival.results);
   active.in_flight.insert(batch.seq);
-  Arrival arrival;
-  arrival.batch.run = read.run;
-  arrival.batch.fence = batch.assignment.fence;
-  arrival.batch.seq = batch.seq;
-  arrival.batch.received_unix_s = unix_seconds();
-  arrival.batch.samples = read.content.samples;
-  arrival.batch.data = *batch.data;
   arrival.node = node;
-  arrival.results = read.results;
-  arrival.note = read.content.note;
-  arrival.received_s = read.received_s;
   ingest_.add(std::move(arrival));
   return false;
 }
 
 // A batch of an attempt that was given up is kept as an orphan, within limits.
-bool SampleIntake::take_late_batch(Session& session, const SampleBatch& batch,
-                                   const ReadBatch& read) {
-  const RunKey& run = read.run;
+bool SampleIntake::take_late_batch(Session& session, const SampleBatch& batch, ReadBatch& read) {
+  const RunKey run = read.arrival.batch.run;
   const auto same = state_.store.has_batch(run, batch.assignment.fence, batch.seq, *batch.data);
   if (!same.ok()) return not_stored(session, run, same.error());
   if (*same && !**same) {
@@ -244,13 +256,14 @@ bool SampleIntake::take_late_batch(Session& session, const SampleBatch& batch,
              "it ended long ago, and its samples come too late");
       return false;
     }
-    d->changes.batches.push_back({0, run, batch.assignment.fence, batch.seq, true, unix_seconds(),
-                                  read.content.samples, *batch.data});
-    d->campaign.samples += read.content.samples;
+    const uint64_t samples = read.arrival.batch.samples;
+    read.arrival.batch.orphan = true;
+    d->changes.batches.push_back(std::move(read.arrival.batch));
+    d->campaign.samples += samples;
     const Status stored = commit(state_, *d, "");
     if (!stored.ok()) return not_stored(session, run, stored.error());
     state_.meters.count(Meters::Counter::batches_stored);
-    state_.meters.count(Meters::Counter::samples_stored, static_cast<double>(read.content.samples));
+    state_.meters.count(Meters::Counter::samples_stored, static_cast<double>(samples));
   }
   const auto contiguous = state_.store.contiguous_batches(run, batch.assignment.fence);
   if (!contiguous.ok()) return not_stored(session, run, contiguous.error());

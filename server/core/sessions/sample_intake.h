@@ -34,20 +34,16 @@ class SampleIntake {
   void stop() { ingest_.stop(); }
 
  private:
-  // What a batch says, read without the lock: batches have megabytes.
+  // What a batch says, read and copied without the lock: batches have megabytes.
   struct ReadBatch {
-    RunKey run;
     std::vector<experiment::SampleSeries> series;
-    std::vector<campaign::PointResult>
-        results;  // of the series; by place in the plan, once it is known
-    BatchContent content;
+    Arrival arrival;                               // its results: by place, once that is known
     std::optional<Error> refusal;                  // why it is not accepted
     std::optional<std::string> sampler;            // the node that may send it; nullopt: none
     std::shared_ptr<const PlannedPoints> planned;  // nullptr: of no active run
-    double received_s = 0;
   };
 
-  static ReadBatch read_content(const SampleBatch& batch, const RunKey& run);
+  static ReadBatch read_content(const SampleBatch& batch, const RunKey& run, double received_s);
   static Status check_content(const SampleBatch& batch, ReadBatch& read);
   // `points`: that the run has, if it is active; `node` has sent the batch.
   Status ask_store(const SampleBatch& batch, uint32_t points, const std::string& node,
@@ -55,11 +51,11 @@ class SampleIntake {
   static Status find_places(const SampleBatch& batch, ReadBatch& read);
   void take(Session& session, const SampleBatch& batch, ReadBatch& read)
       STRIPLINE_REQUIRES(state_.mutex);
-  bool handle(Session& session, const SampleBatch& batch, const ReadBatch& read)
+  bool handle(Session& session, const SampleBatch& batch, ReadBatch& read)
       STRIPLINE_REQUIRES(state_.mutex);
-  bool take_batch(Session& session, ActiveRun& active, const SampleBatch& batch,
-                  const ReadBatch& read) STRIPLINE_REQUIRES(state_.mutex);
-  bool take_late_batch(Session& session, const SampleBatch& batch, const ReadBatch& read)
+  bool take_batch(Session& session, ActiveRun& active, const SampleBatch& batch, ReadBatch& read)
+      STRIPLINE_REQUIRES(state_.mutex);
+  bool take_late_batch(Session& session, const SampleBatch& batch, ReadBatch& read)
       STRIPLINE_REQUIRES(state_.mutex);
   bool not_stored(const Session& session, const RunKey& run, const Error& error)
       STRIPLINE_REQUIRES(state_.mutex);

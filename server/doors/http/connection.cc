@@ -17,7 +17,7 @@ constexpr const char* kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr double kLook_s = 1;
 // A caller that is refused may still be sending: closed at once, it would not see why.
 constexpr double kLinger_s = 2;
-constexpr size_t kMostLingered = size_t{1} << 20;
+constexpr size_t kMaxLingered = size_t{1} << 20;
 
 // What an answer has in memory until it is sent; pages are part of the program.
 size_t kept_bytes(const Response& response) {
@@ -220,7 +220,7 @@ void Connection::linger() {
   wire_->read(buffer_, [self = shared_from_this()](size_t bytes) {
     if (self->phase_ == Phase::closed) return;
     self->lingered_bytes_ += bytes;
-    if (bytes == 0 || self->lingered_bytes_ > kMostLingered) return self->close();
+    if (bytes == 0 || self->lingered_bytes_ > kMaxLingered) return self->close();
     self->linger();
   });
 }

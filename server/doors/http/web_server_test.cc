@@ -137,6 +137,15 @@ class WebServerTest : public testing::Test {
     return text;
   }
 
+  // Begins a stream in which nothing is sent before what is returned is called.
+  std::function<void()> silence_on(const UniqueFd& fd) {
+    const std::string ask = "GET /silence HTTP/1.1\r\nHost: head\r\nConnection: close\r\n\r\n";
+    ::send(fd.get(), ask.data(), ask.size(), MSG_NOSIGNAL);
+    auto wake = wake_.get_future().get();
+    wake_ = {};
+    return wake;
+  }
+
   static constexpr std::string_view kLasting = "lasting";
   WebServerOptions options_;
   std::atomic<int> asked_ = 0;
@@ -291,10 +300,7 @@ TEST_F(WebServerTest, StreamsAreWokenAndAtMostAsManyAsTheyMay) {
   options_.bounds.streams = 1;
   serve();
   const UniqueFd fd = connected();
-  const std::string ask = "GET /silence HTTP/1.1\r\nHost: head\r\nConnection: close\r\n\r\n";
-  ::send(fd.get(), ask.data(), ask.size(), MSG_NOSIGNAL);
-  const auto wake = wake_.get_future().get();
-  wake_ = {};
+  const auto wake = silence_on(fd);
   EXPECT_EQ(client().Get("/silence")->status, kTooManyRequests);
   wake();
   const std::string said = rest_of(fd);
@@ -322,10 +328,7 @@ TEST_F(WebServerTest, StreamsOfAnAddressLeaveItSeats) {
   options_.bounds.streams_of_address = 1;
   serve();
   const UniqueFd fd = connected();
-  const std::string ask = "GET /silence HTTP/1.1\r\nHost: head\r\nConnection: close\r\n\r\n";
-  ::send(fd.get(), ask.data(), ask.size(), MSG_NOSIGNAL);
-  const auto wake = wake_.get_future().get();
-  wake_ = {};
+  const auto wake = silence_on(fd);
   EXPECT_EQ(client().Get("/silence")->status, kTooManyRequests);
   EXPECT_EQ(client().Get("/a")->status, kOk);
   wake();

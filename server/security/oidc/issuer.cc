@@ -16,7 +16,7 @@
 namespace stripline::server::oidc {
 namespace {
 
-constexpr size_t kMostWaiting = 64;
+constexpr size_t kMaxWaiting = 64;
 // A browser that has waited for this long shows the person nothing good any more.
 constexpr double kLongestWait_s = 20;
 constexpr double kRefresh_s = 3600;  // from one look at the keys of the issuer to the next
@@ -114,7 +114,7 @@ void Issuer::look_again() {
 void Issuer::exchange(CodeOrder order, Received received) {
   {
     const std::lock_guard lock(mutex_);
-    if (!stopped_ && waiting_.size() < kMostWaiting) {
+    if (!stopped_ && waiting_.size() < kMaxWaiting) {
       waiting_.push_back({std::move(order), std::move(received), steady_seconds()});
       changed_.notify_all();
       return;

@@ -26,10 +26,10 @@ using OwnedParameters = std::unique_ptr<OSSL_PARAM, Freed<OSSL_PARAM_free>>;
 using OwnedDigest = std::unique_ptr<EVP_MD_CTX, Freed<EVP_MD_CTX_free>>;
 using OwnedSignature = std::unique_ptr<ECDSA_SIG, Freed<ECDSA_SIG_free>>;
 
-constexpr size_t kMostKeys = 100;
+constexpr size_t kMaxKeys = 100;
 constexpr int kLeastBits = 2048;
-constexpr int kMostBits = 8192;        // what a verification takes grows with them
-constexpr int kMostExponentBits = 32;  // likewise
+constexpr int kMaxBits = 8192;        // what a verification takes grows with them
+constexpr int kMaxExponentBits = 32;  // likewise
 constexpr size_t kCoordinateBytes = 32;
 
 std::string text_in(const Json& key, const char* name) {
@@ -62,12 +62,12 @@ OwnedKey key_from(const char* kind, OSSL_PARAM_BLD* builder) {
 OwnedKey rsa_key(const Json& json) {
   const auto modulus = bytes_in(json, "n");
   const auto exponent = bytes_in(json, "e");
-  if (!modulus || !exponent || modulus->size() > kMostBits / 8 + 1) return {};
+  if (!modulus || !exponent || modulus->size() > kMaxBits / 8 + 1) return {};
   const OwnedNumber n = number(*modulus);
   const OwnedNumber e = number(*exponent);
-  if (!n || !e || BN_num_bits(n.get()) < kLeastBits || BN_num_bits(n.get()) > kMostBits ||
+  if (!n || !e || BN_num_bits(n.get()) < kLeastBits || BN_num_bits(n.get()) > kMaxBits ||
       BN_is_odd(n.get()) == 0 || BN_num_bits(e.get()) < 2 ||
-      BN_num_bits(e.get()) > kMostExponentBits || BN_is_odd(e.get()) == 0) {
+      BN_num_bits(e.get()) > kMaxExponentBits || BN_is_odd(e.get()) == 0) {
     return {};
   }
   const OwnedBuilder builder(OSSL_PARAM_BLD_new());
@@ -201,7 +201,7 @@ Result<KeySet> parse_key_set(std::string_view json) {
   }
   KeySet keys;
   for (const Json& one : *list) {
-    if (keys.size() == kMostKeys) break;
+    if (keys.size() == kMaxKeys) break;
     if (auto key = key_in(one)) keys.push_back(std::move(*key));
   }
   if (keys.empty()) {

@@ -171,7 +171,7 @@ Benchmark mcop_benchmark() {
        .run = run_mcop,
        .title = "The order of a chain of matrix products",
        .description = "The least number of multiplications for a product of many matrices, by "
-                      "dynamic programming: each part of the chain by all ways to cut it in two. "
+                      "dynamic programming: each part of the chain by all cuts into two. "
                       "Columns of the table lie cyclically on the ranks.",
        .factors = {integer_factor(kMatricesFactor, "1", "Matrices of the chain.", {64}, 2, 4096)},
        .metric = {"time", "s", true},

@@ -6,9 +6,19 @@
 
 namespace stripline::suites::tune {
 
-bool Decisions::empty() const {
-  return settings.empty() && choices.empty() &&
-         std::ranges::all_of(rules, [](const auto& one) { return one.by_ranks.empty(); });
+bool Decisions::has_rules() const {
+  return !choices.empty() ||
+         std::ranges::any_of(rules, [](const auto& one) { return !one.by_ranks.empty(); });
+}
+
+bool Decisions::empty() const { return settings.empty() && !has_rules(); }
+
+std::string describe(const Probe& probe) {
+  const std::string what =
+      probe.setting ? probe.setting->name + "=" + probe.setting->value : probe.candidate.name;
+  const std::string operation =
+      probe.operation.empty() ? std::string(to_string(probe.cell.collective)) : probe.operation;
+  return what + " for " + operation + " of " + std::to_string(probe.cell.ranks) + " ranks";
 }
 
 bool has_suffixed(const std::string& version_command, const std::string& suffixed) {
@@ -16,6 +26,11 @@ bool has_suffixed(const std::string& version_command, const std::string& suffixe
   if (here.empty()) return !find_in_path(suffixed).empty();
   std::error_code error;
   return std::filesystem::exists(here.parent_path() / suffixed, error);
+}
+
+bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
+  std::error_code error;
+  return one == other || std::filesystem::equivalent(one, other, error);
 }
 
 Status set_path(std::vector<targets::Setting>& settings, std::string_view name,

@@ -41,16 +41,20 @@ struct Decisions {
   std::vector<targets::CollectiveRules> rules;            ///< where a choice may depend on the cell
   std::vector<std::pair<Collective, Candidate>> choices;  ///< where it holds for a collective
 
+  bool has_rules() const;
   bool empty() const;
 };
 
-/// What slows a cell down so much that its time shows whether a file is read.
+/// What slows a cell down so much that its time shows whether a file is read: an alternative of an
+/// operation, or the value of a knob.
 struct Probe {
   targets::Cell cell;
-  Candidate candidate;                           ///< of a target with alternatives by operation
-  std::optional<targets::Setting> setting = {};  ///< of one without
+  Candidate candidate;                           ///< of a probe by rules
+  std::optional<targets::Setting> setting = {};  ///< of one by settings
   std::string operation = {};                    ///< of the driver; empty: the collective of `cell`
 };
+/// "basic_linear for bcast of 4 ranks", "UCX_RNDV_THRESH=0 for latency of 2 ranks".
+std::string describe(const Probe& probe);
 
 class Adapter {
  public:
@@ -88,8 +92,17 @@ class Adapter {
       const std::vector<targets::Setting>& /*settings*/) const {
     return std::set<std::string>();
   }
+  /// Knobs whose value here, without settings of ours, is another one than the table's default: a
+  /// sentence each. That value is what is measured as the default. None where a target does not
+  /// say.
+  virtual Result<std::vector<std::string>> differences() const {
+    return std::vector<std::string>();
+  }
   /// How the target's files in /dev/shm begin.
   virtual std::vector<std::string_view> shared_memory_prefixes() const = 0;
+  /// Whether they begin with the number of the rank's process that made them, and a colon, besides;
+  /// the driver says which those are (DriverOutput::processes).
+  virtual bool names_memory_by_process() const { return false; }
 
   /// Names of all files that an export may have: that which users name, and those that it may refer
   /// to.
@@ -106,7 +119,7 @@ class Adapter {
     return std::vector<std::filesystem::path>();
   }
   /// What settings were validated with beside the version: how the target was built, and what else
-  /// sets it here, without files of ours.
+  /// sets it here, files and the environment, without files of ours.
   virtual Result<std::string> configuration() const = 0;
   /// The files of decisions. `folder` is where they will be, `comments` go in front of each.
   virtual Result<std::vector<ExportFile>> files(const Decisions& decisions,
@@ -123,21 +136,28 @@ class Adapter {
                                            const targets::Version& version,
                                            const std::filesystem::path& folder,
                                            std::vector<std::string> comments) const = 0;
-  /// The same files with a probe in place of what they say of its cell.
+  /// The same files with a probe in place of what they say of its cell, or of its knob; what they
+  /// say of everything else stays. Errors: data_loss; invalid_argument for an alternative where a
+  /// target has none.
   virtual Result<std::vector<ExportFile>> with_probe(const std::filesystem::path& file,
                                                      const Probe& probe,
                                                      const std::filesystem::path& folder) const = 0;
   /// What is wrong with an exported file though it reads well, and what of it is overridden
-  /// elsewhere: a sentence each. Errors: data_loss where the file, or one that it names, does not
-  /// read well in the installed version.
+  /// elsewhere: a sentence each. `place`: where programs read it, or will; the file itself, unless
+  /// it is to be installed. Errors: data_loss where the file, or one that it names, does not read
+  /// well in the installed version.
   virtual Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
-                                                      const targets::Safety& safety) const = 0;
+                                                      const targets::Safety& safety,
+                                                      const std::filesystem::path& place) const = 0;
 };
 
 /// Debian's commands have a suffix, such as "mpirun.openmpi", as several MPIs may be installed, and
 /// those without it may be of another one. True if the installation whose command prints the
 /// version has such a name beside that command; without that command, if it is anywhere in PATH.
 bool has_suffixed(const std::string& version_command, const std::string& suffixed);
+
+/// Whether both are one file, or the same path of one that is not there.
+bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other);
 
 /// Gives the setting of this name the path of a file in a folder; where the file is not among
 /// `others`, there must be no such setting. Errors: data_loss where it is missing, or should be.

@@ -7,14 +7,17 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/atomic_file.h"
+#include "base/testing/assert_ok.h"
 #include "base/testing/processes.h"
 #include "optimizer/targets/mpich/mpich.h"
 #include "optimizer/targets/mpich/selection_file.h"
+#include "optimizer/targets/openmpi/rules_file.h"
 
 namespace stripline::suites::tune {
 namespace {
@@ -132,16 +135,73 @@ TEST_F(AdapterHere, TheSelectionThatAFileOfMpichNamesIsRead) {
   }
   const auto complaints = [&] {
     EXPECT_TRUE(write_atomically(selection_file, mpich::write_selection(selection)).ok());
-    return mpich_adapter().complaints(file, {});
+    return mpich_adapter().complaints(file, {}, file);
   };
   const auto good = complaints();
   ASSERT_TRUE(good.ok()) << good.error().message();
   EXPECT_TRUE(good->empty());
+  // What beats it is named: the variable of an algorithm, or another file.
+  for (const auto& [name, value] : {std::pair("MPIR_CVAR_BCAST_INTRA_ALGORITHM", "binomial"),
+                                    std::pair(mpich::kSelectionVariable, "/other.json")}) {
+    ::setenv(name, value, 1);  // NOLINT(concurrency-mt-unsafe)
+    const auto beaten = complaints();
+    ::unsetenv(name);  // NOLINT(concurrency-mt-unsafe)
+    ASSERT_TRUE(beaten.ok()) << beaten.error().message();
+    ASSERT_EQ(beaten->size(), 1U);
+    EXPECT_EQ(beaten->front().find(std::string(name) + " is set to '" + value + "'"), 0U)
+        << beaten->front();
+  }
   selection.erase("collective=iscan");
   const auto bad = complaints();
   ASSERT_FALSE(bad.ok());
   EXPECT_EQ(bad.error().code(), ErrorCode::data_loss);
   EXPECT_NE(bad.error().message().find("iscan"), std::string::npos) << bad.error().message();
+}
+
+TEST_F(AdapterHere, AProbeOfASettingLeavesRulesAsTheyAre) {
+  const auto write = [&](const std::vector<ExportFile>& files) {
+    for (const ExportFile& one : files) {
+      EXPECT_TRUE(write_atomically(folder_ / one.name, one.text).ok());
+    }
+  };
+  targets::Candidate binomial;
+  for (const auto& one : openmpi_adapter().target().candidates(Collective::bcast)) {
+    if (one.name == "binomial") binomial = one;
+  }
+  const targets::CollectiveRules bcast{Collective::bcast, {{4, {{8, 128, binomial}}}}};
+  ASSERT_OK_AND_ASSIGN(const auto rules, targets::openmpi::rules_file({bcast}, targets::Safety()));
+  const std::string text = targets::openmpi::write_rules(rules, {});
+  const auto file = folder_ / "stripline-mca-params.conf";
+  const std::string rules_path = (folder_ / "stripline-rules.conf").string();
+  const std::string names_rules =
+      "coll_tuned_use_dynamic_rules = 1\ncoll_tuned_dynamic_rules_filename = " + rules_path + "\n";
+  write({{file.filename().string(), "btl_vader_eager_limit = 8192\n" + names_rules},
+         {"stripline-rules.conf", text}});
+  const Probe probe{.cell = {Collective::allreduce, 2, 2, 8},
+                    .setting = targets::Setting{"btl_vader_eager_limit", "1024"},
+                    .operation = "latency"};
+  ASSERT_OK_AND_ASSIGN(const auto probed,
+                       openmpi_adapter().with_probe(file, probe, folder_.path()));
+  ASSERT_EQ(probed.size(), 2U);
+  EXPECT_EQ(probed[0].text, "btl_vader_eager_limit = 1024\n" + names_rules);
+  EXPECT_EQ(probed[1].text, text);
+  // Without rules none are added.
+  write({{file.filename().string(), "btl_vader_fbox_size = 16384\n"}});
+  ASSERT_OK_AND_ASSIGN(const auto alone, openmpi_adapter().with_probe(file, probe, folder_.path()));
+  ASSERT_EQ(alone.size(), 1U);
+  EXPECT_EQ(alone[0].text, "btl_vader_fbox_size = 16384\nbtl_vader_eager_limit = 1024\n");
+
+  const auto variables = folder_ / "stripline-mpich.env";
+  write({{variables.filename().string(), "export MPIR_CVAR_ALLTOALL_THROTTLE=4\n"}});
+  const Probe variable{.cell = {Collective::allreduce, 2, 2, 8},
+                       .setting = targets::Setting{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", "nb"},
+                       .operation = "allreduce"};
+  ASSERT_OK_AND_ASSIGN(const auto sourced,
+                       mpich_adapter().with_probe(variables, variable, folder_.path()));
+  ASSERT_EQ(sourced.size(), 1U);
+  EXPECT_NE(sourced[0].text.find("export MPIR_CVAR_ALLTOALL_THROTTLE=4\n"), std::string::npos);
+  EXPECT_NE(sourced[0].text.find("export MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=nb\n"),
+            std::string::npos);
 }
 
 TEST_F(AdapterHere, AnMpichOnUcxIsConfiguredByItsFileToo) {

@@ -65,10 +65,10 @@ Result<std::vector<ExportFile>> KnobsAdapter::with_probe(
     const std::filesystem::path& /*folder*/) const {
   STRIPLINE_ASSIGN_OR_RETURN(auto settings, read_export(file));
   if (!probe.setting) {
-    return Error(ErrorCode::data_loss, "the probe of a target that has knobs alone is a setting");
+    return Error(ErrorCode::invalid_argument,
+                 "the probe of a target that has knobs alone is a setting");
   }
-  std::erase_if(settings, [&](const Setting& one) { return one.name == probe.setting->name; });
-  settings.push_back(*probe.setting);
+  targets::put_setting(settings, *probe.setting);
   return file_with(settings, {});
 }
 
@@ -87,7 +87,8 @@ Result<Environment> VariablesAdapter::loading(const std::filesystem::path& file)
 }
 
 Result<std::vector<std::string>> VariablesAdapter::complaints(
-    const std::filesystem::path& file, const targets::Safety& /*safety*/) const {
+    const std::filesystem::path& file, const targets::Safety& /*safety*/,
+    const std::filesystem::path& /*place*/) const {
   STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_export(file));
   std::vector<std::string> found;
   for (const auto& [name, value] : settings) {

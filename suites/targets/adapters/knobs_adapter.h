@@ -51,7 +51,8 @@ class VariablesAdapter : public KnobsAdapter {
  public:
   Result<Environment> loading(const std::filesystem::path& file) const override;
   Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
-                                              const targets::Safety& safety) const override;
+                                              const targets::Safety& safety,
+                                              const std::filesystem::path& place) const override;
 
  protected:
   std::string file_name() const override;  ///< "stripline-TARGET.env"

@@ -51,9 +51,10 @@ class Libfabric : public VariablesAdapter {
     return names;
   }
 
-  // Names of the provider shm begin with numbers of processes; it removes them itself when the
-  // driver closes its endpoints, and at SIGTERM.
+  // The provider shm makes files named by process. It removes them itself when the driver closes
+  // its endpoints, and at SIGTERM, but not where a rank crashes or is killed.
   std::vector<std::string_view> shared_memory_prefixes() const override { return {}; }
+  bool names_memory_by_process() const override { return true; }
 
   Result<std::string> configuration() const override { return output_of({"fi_info", "--version"}); }
 };

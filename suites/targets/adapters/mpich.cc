@@ -167,9 +167,9 @@ class Mpich : public Adapter {
                                         const targets::Safety& /*safety*/,
                                         const std::filesystem::path& folder,
                                         const std::vector<std::string>& comments) const override {
-    const bool has_rules =
-        std::ranges::any_of(decisions.rules, [](const auto& one) { return !one.by_ranks.empty(); });
-    if (!has_rules) return environment_and_selection(decisions.settings, {}, folder, comments);
+    if (!decisions.has_rules()) {
+      return environment_and_selection(decisions.settings, {}, folder, comments);
+    }
     STRIPLINE_ASSIGN_OR_RETURN(const auto own, installed_selection());
     STRIPLINE_ASSIGN_OR_RETURN(const mpich::Grammar grammar, grammar_here());
     STRIPLINE_ASSIGN_OR_RETURN(auto selection,
@@ -189,6 +189,10 @@ class Mpich : public Adapter {
     STRIPLINE_ASSIGN_OR_RETURN(auto selection, selection_of(settings));
     std::erase_if(settings,
                   [](const Setting& one) { return one.name == mpich::kSelectionVariable; });
+    if (probe.setting) {
+      targets::put_setting(settings, *probe.setting);
+      return environment_and_selection(std::move(settings), std::move(selection), folder, {});
+    }
     if (!selection) {
       STRIPLINE_ASSIGN_OR_RETURN(selection, installed_selection());
     }
@@ -221,8 +225,9 @@ class Mpich : public Adapter {
     return other;
   }
 
-  Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
-                                              const targets::Safety& /*safety*/) const override {
+  Result<std::vector<std::string>> complaints(
+      const std::filesystem::path& file, const targets::Safety& /*safety*/,
+      const std::filesystem::path& /*place*/) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_export(file));
     // MPICH aborts on one that it cannot read, or that lacks a collective.
     STRIPLINE_RETURN_IF_ERROR(selection_of(settings));

@@ -2,6 +2,7 @@
 #include "optimizer/targets/openmpi/openmpi.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <unistd.h>
@@ -34,6 +35,7 @@ constexpr const char* kRulesSetting = "coll_tuned_dynamic_rules_filename";
 constexpr const char* kHanSetting = "coll_han_dynamic_rules_filename";
 constexpr std::string_view kFilesParameter = "mca_base_param_files";
 constexpr const char* kFilesVariable = "OMPI_MCA_mca_base_param_files";
+constexpr const char* kVariablePrefix = "OMPI_MCA_";
 // With an empty list of files Open MPI ends by a segmentation fault.
 constexpr const char* kNoFile = "/dev/null";
 
@@ -66,7 +68,11 @@ Result<Exported> read_export(const std::filesystem::path& file) {
   return exported;
 }
 
-// The text of HAN's file; empty: there is none.
+// The texts of the files of rules; empty: there is none.
+std::string text_of_rules(const openmpi::RulesFile& rules,
+                          const std::vector<std::string>& comments = {}) {
+  return rules.collectives.empty() ? "" : openmpi::write_rules(rules, comments);
+}
 std::string text_of_levels(const Exported& exported) {
   return exported.levels ? openmpi::write_han_rules(*exported.levels, {}) : std::string();
 }
@@ -147,6 +153,28 @@ Result<std::vector<std::filesystem::path>> usual_files() {
   return files;
 }
 
+// Adds the files that programs read before that of a place, if they read that, as of two files the
+// first to name a parameter counts: a file of the user's beats that of the site. `unread`: a
+// sentence for each that does not read well.
+Status add_files_before(const std::filesystem::path& place, std::vector<targets::Source>& sources,
+                        std::vector<std::string>& unread) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto usual, usual_files());
+  const auto at = std::ranges::find_if(
+      usual, [&](const std::filesystem::path& file) { return is_same_file(file, place); });
+  if (at == usual.end()) return {};
+  for (auto file = usual.begin(); file != at; ++file) {
+    const auto text = read_whole_file(*file);
+    if (!text.ok()) continue;
+    auto settings = openmpi::read_params(*text, "'" + file->string() + "'");
+    if (settings.ok()) {
+      sources.push_back({file->string(), std::move(*settings)});
+    } else {
+      unread.push_back(settings.error().message());
+    }
+  }
+  return {};
+}
+
 // All but ours, with commas, behind `first`.
 std::string files_value(const std::string& first, const std::vector<std::filesystem::path>& usual) {
   std::string value = first;
@@ -202,6 +230,15 @@ class OpenMpi : public Adapter {
   }
 
   Result<Environment> environment(Path path, const std::filesystem::path& folder) const override {
+    // It cannot be kept from a child, and would be part of the default.
+    for (const targets::Knob& knob : target().knobs) {
+      const std::string name = kVariablePrefix + std::string(knob.name);
+      if (std::getenv(name.c_str()) == nullptr) continue;  // NOLINT(concurrency-mt-unsafe)
+      return Error(ErrorCode::failed_precondition,
+                   name +
+                       " is set in this environment, so that the default cannot be measured; "
+                       "unset it");
+    }
     Environment variables = {{"TMPDIR", folder.string()}, {"OMPI_MCA_orte_abort_timeout", "2"}};
     // Open MPI refuses to run as root unless it is asked twice.
     if (::geteuid() == 0) {
@@ -234,7 +271,7 @@ class OpenMpi : public Adapter {
 
   Environment knobs(const std::vector<Setting>& settings) const override {
     Environment variables;
-    for (const auto& [name, value] : settings) variables["OMPI_MCA_" + name] = value;
+    for (const auto& [name, value] : settings) variables[kVariablePrefix + name] = value;
     return variables;
   }
 
@@ -249,6 +286,12 @@ class OpenMpi : public Adapter {
       if (!taken) names.insert(one.name);
     }
     return names;
+  }
+
+  Result<std::vector<std::string>> differences() const override {
+    STRIPLINE_ASSIGN_OR_RETURN(const Environment others, without_ours());
+    STRIPLINE_ASSIGN_OR_RETURN(const auto parameters, parameters_here(others));
+    return openmpi::differences(parameters);
   }
 
   std::vector<std::string_view> shared_memory_prefixes() const override {
@@ -281,7 +324,9 @@ class OpenMpi : public Adapter {
       if (!line.starts_with("mca:")) text += line + "\n";
     }
     for (const openmpi::Parameter& one : parameters) {
-      if (!openmpi::file_of(one).empty()) text += one.name + "=" + one.value + "\n";
+      const bool set = !openmpi::file_of(one).empty() || one.source.starts_with("environment");
+      // That leaves files of ours out.
+      if (set && one.name != kFilesParameter) text += one.name + "=" + one.value + "\n";
     }
     return text;
   }
@@ -290,9 +335,9 @@ class OpenMpi : public Adapter {
                                         const std::filesystem::path& folder,
                                         const std::vector<std::string>& comments) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const auto rules, openmpi::rules_file(decisions.rules, safety));
-    std::string text = rules.collectives.empty() ? "" : openmpi::write_rules(rules, comments);
     STRIPLINE_ASSIGN_OR_RETURN(std::string levels, levels_here(rules, comments));
-    return files_with(decisions.settings, std::move(text), std::move(levels), folder, comments);
+    return files_with(decisions.settings, text_of_rules(rules, comments), std::move(levels), folder,
+                      comments);
   }
 
   Result<Environment> loading(const std::filesystem::path& file) const override {
@@ -305,6 +350,12 @@ class OpenMpi : public Adapter {
   Result<std::vector<ExportFile>> with_probe(const std::filesystem::path& file, const Probe& probe,
                                              const std::filesystem::path& folder) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const Exported exported, read_export(file));
+    if (probe.setting) {
+      std::vector<Setting> settings = knobs_of(exported);
+      targets::put_setting(settings, *probe.setting);
+      return files_with(std::move(settings), text_of_rules(exported.rules),
+                        text_of_levels(exported), folder, {});
+    }
     const auto probed = openmpi::with_probe(exported.rules, probe.cell.collective, probe.cell.ranks,
                                             probe.candidate);
     return files_with(knobs_of(exported), openmpi::write_rules(probed, {}),
@@ -326,7 +377,8 @@ class OpenMpi : public Adapter {
   }
 
   Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
-                                              const targets::Safety& safety) const override {
+                                              const targets::Safety& safety,
+                                              const std::filesystem::path& place) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const Exported exported, read_export(file));
     std::vector<std::string> found = openmpi::hazards(exported.rules, safety);
     if (exported.levels) {
@@ -334,7 +386,8 @@ class OpenMpi : public Adapter {
         found.push_back(std::move(one));
       }
     }
-    STRIPLINE_ASSIGN_OR_RETURN(const auto stronger, stronger_sources());
+    STRIPLINE_ASSIGN_OR_RETURN(auto stronger, stronger_sources());
+    STRIPLINE_RETURN_IF_ERROR(add_files_before(place, stronger, found));
     for (std::string& one : targets::overridden(exported.settings, stronger)) {
       found.push_back(std::move(one));
     }

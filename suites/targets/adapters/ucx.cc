@@ -92,10 +92,11 @@ class Ucx : public KnobsAdapter {
   }
 
   Result<std::vector<std::string>> complaints(const fs::path& file,
-                                              const targets::Safety& /*safety*/) const override {
+                                              const targets::Safety& /*safety*/,
+                                              const fs::path& place) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_export(file));
     std::vector<std::string> found;
-    const auto stronger = ucx_sources_above(file, found);
+    const auto stronger = ucx_sources_above(place, found);
     for (std::string& one : targets::overridden(settings, stronger)) {
       found.push_back(std::move(one));
     }

@@ -7,6 +7,7 @@
 
 #include "base/whole_file.h"
 #include "optimizer/targets/ucx/ucx.h"
+#include "suites/targets/adapters/adapter.h"
 
 namespace stripline::suites::tune {
 namespace {
@@ -45,11 +46,6 @@ std::optional<targets::Source> source_of(const fs::path& file, std::vector<std::
   return targets::Source{file.string(), std::move(*settings)};
 }
 
-bool is_same(const fs::path& one, const fs::path& other) {
-  std::error_code error;
-  return one == other || fs::equivalent(one, other, error);
-}
-
 }  // namespace
 
 fs::path ucx_file_of_user() { return file_in("HOME"); }
@@ -71,11 +67,11 @@ std::vector<targets::Source> ucx_sources_above(const fs::path& file,
   std::vector<targets::Source> sources = {environment_here()};
   std::vector<fs::path> above;
   if (const fs::path here = ucx_file_of_working_folder(); !here.empty()) {
-    if (is_same(file, here)) return sources;
+    if (is_same_file(file, here)) return sources;
     above.push_back(here);
   }
   const fs::path of_variable = ucx_file_of_variable();
-  if (!of_variable.empty() && is_same(file, ucx_file_of_user())) above.push_back(of_variable);
+  if (!of_variable.empty() && is_same_file(file, ucx_file_of_user())) above.push_back(of_variable);
   for (const fs::path& one : above) {
     if (auto source = source_of(one, unread)) sources.push_back(std::move(*source));
   }

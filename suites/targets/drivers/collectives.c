@@ -276,6 +276,24 @@ static int check_barrier(struct job* job, char* note) {
   return 0;
 }
 
+/* Begun, and waited for at once: they have algorithms of their own. */
+
+static int wait_for(int error, MPI_Request* request) {
+  return error != MPI_SUCCESS ? error : MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+static int run_ibcast(struct job* job) {
+  MPI_Request request;
+  const int error = MPI_Ibcast(job->receive, job->count, job->type, 0, job->comm, &request);
+  return wait_for(error, &request);
+}
+static int run_ireduce(struct job* job) {
+  MPI_Request request;
+  const void* mine = job->cell->in_place && is_root(job) ? MPI_IN_PLACE : (const void*)job->send;
+  const int error =
+      MPI_Ireduce(mine, job->receive, job->count, job->type, job->op, 0, job->comm, &request);
+  return wait_for(error, &request);
+}
+
 static const struct operation kOperations[] = {
     {"allgather", 0, shape_blocks, fill_allgather, run_allgather, check_allgather},
     {"allgatherv", 0, shape_uneven, fill_allgatherv, run_allgatherv, check_allgatherv},
@@ -286,6 +304,8 @@ static const struct operation kOperations[] = {
     {"bcast", 0, shape_same, fill_bcast, run_bcast, check_bcast},
     {"exscan", 1, shape_same, fill_operands, run_exscan, check_exscan},
     {"gather", 0, shape_blocks, fill_gather, run_gather, check_gather},
+    {"ibcast", 0, shape_same, fill_bcast, run_ibcast, check_bcast},
+    {"ireduce", 1, shape_same, fill_reduce, run_ireduce, check_reduce},
     {"reduce", 1, shape_same, fill_reduce, run_reduce, check_reduce},
     {"reduce_scatter", 1, shape_even_counts, fill_operands, run_reduce_scatter,
      check_reduce_scatter},

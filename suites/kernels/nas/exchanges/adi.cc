@@ -70,7 +70,7 @@ Benchmark adi_benchmark(const experiment::Known& known, RunFunction run, std::st
            "is a ghost layer of a neighbour into a buffer there, with a flag, by one call for each "
            "side, all at once: without a model (untuned), as the context's model says (tuned, and "
            "guarded, which gives up what loses) or by a given method (forced). packed is the "
-           "classical way: what a neighbour needs of all cells is packed by the program and put "
+           "classical method: what a neighbour needs of all cells is packed by the program and put "
            "there in one piece, with a flag that tells it so. Then, along each axis, the results "
            "of one cell are put to the rank that has the next one, with a flag, as a wavefront in "
            "`pieces`, which tuned plans (blocking puts a whole cell's, waits, and raises the flag "

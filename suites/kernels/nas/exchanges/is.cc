@@ -190,7 +190,7 @@ Benchmark nas_is_benchmark() {
        .rank_count = experiment::RankCount::power_of_two,
        .verification =
            "Each sample is all iterations of the benchmark, divided by their number: the published "
-           "ranks, the order of all keys, and that none was lost or changed on its way."});
+           "ranks, the order of all keys, and that none was lost or changed in transit."});
 }
 
 }  // namespace stripline::suites

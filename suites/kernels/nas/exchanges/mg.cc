@@ -56,7 +56,7 @@ Benchmark nas_mg_benchmark() {
            "(untuned), as the context's model says (tuned, and guarded, which gives up what loses) "
            "or by a given method (forced), and may still be leaving while the next step computes; "
            "what does not lie in one piece goes into a buffer at the neighbour and is unpacked "
-           "there. packed is the classical way: each face is packed by the program, put into a "
+           "there. packed is the classical method: each face is packed by the program, put into a "
            "buffer at the neighbour with a flag that tells it so, and unpacked there. Programs "
            "that are written plainly copy what they have packed in one blocking call after the "
            "other, and have a barrier in place of flags (plain); the same with both calls of an "

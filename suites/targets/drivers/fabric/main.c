@@ -7,7 +7,9 @@
  * of them take part in every cell. STRIPLINE_TUNE_PROVIDER names the provider, as fi_info does;
  * without it the first one is taken. Ranks tell each other addresses, times and when to begin
  * through memory that they share, by nothing of the fabric. Each operation is verified against what
- * a sequential program would have, before and after it is timed. */
+ * a sequential program would have, before and after it is timed. The first lines that it prints are
+ * {"process": NUMBER} for each rank, as the provider shm names files by them, which a rank that is
+ * killed leaves. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <signal.h>
@@ -373,6 +375,7 @@ static unsigned char* room(size_t bytes) {
 int main(int argc, char** argv) {
   struct fid_ep* used;
   int status = 0;
+  pid_t processes[kMostRanks];
   all = argc == 3 ? atoi(argv[2]) : 0;
   if (all < 1 || all > kMostRanks) {
     fprintf(stderr, "usage: driver PLAN RANKS\n");
@@ -390,6 +393,12 @@ int main(int argc, char** argv) {
       prctl(PR_SET_PDEATHSIG, SIGTERM);
       break;
     }
+    processes[rank] = child;
+  }
+  if (me == 0) {
+    processes[0] = getpid();
+    for (int rank = 0; rank < all; ++rank) printf("{\"process\":%ld}\n", (long)processes[rank]);
+    fflush(stdout);
   }
   read_plan(argv[1]);
   size_buffers(kOperations);
