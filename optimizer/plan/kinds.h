@@ -16,9 +16,8 @@ std::span<const Words* const> all_kinds();
 /// For people: several lines of each.
 std::string kinds_text();
 
-/// For programs, as exporters of a model to other systems: [{"kind", "help", "decides",
-/// "holds_for", "baseline", "settings", "sized_by", "variants", "methods", "number"}], null where
-/// there is none.
+/// For programs: [{"kind", "help", "decides", "holds_for", "baseline", "settings", "sized_by",
+/// "variants", "methods", "number"}], null where there is none.
 Json kinds_json();
 
 }  // namespace stripline::plan

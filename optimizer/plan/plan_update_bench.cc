@@ -14,7 +14,7 @@ UpdateRequest among(uint32_t ranks) {
   return request;
 }
 
-void BM_Plan(benchmark::State& state) {
+void BM_PlanUpdates(benchmark::State& state) {
   const UpdateCosts costs = update_costs_of(stripline::model::example_model());
   auto ranks = static_cast<uint32_t>(state.range(0));
   for ([[maybe_unused]] auto _ : state) {
@@ -23,9 +23,9 @@ void BM_Plan(benchmark::State& state) {
     benchmark::DoNotOptimize(plan);
   }
 }
-BENCHMARK(BM_Plan)->Arg(2)->Arg(64)->Arg(4096);
+BENCHMARK(BM_PlanUpdates)->Arg(2)->Arg(64)->Arg(4096);
 
-void BM_Rivals(benchmark::State& state) {
+void BM_UpdateRivals(benchmark::State& state) {
   const UpdateCosts costs = update_costs_of(stripline::model::example_model());
   auto ranks = static_cast<uint32_t>(state.range(0));
   std::array<UpdateCandidate, kMostUpdateRivals> rivals;
@@ -34,7 +34,7 @@ void BM_Rivals(benchmark::State& state) {
     benchmark::DoNotOptimize(rivals_of_update(among(ranks), &costs, rivals));
   }
 }
-BENCHMARK(BM_Rivals)->Arg(64);
+BENCHMARK(BM_UpdateRivals)->Arg(64);
 
 }  // namespace
 

@@ -64,6 +64,15 @@ void Race::expect(std::span<const plan::Guard::Forecast> forecasts, double basel
   tell_guard();
 }
 
+void Race::expect_times(std::span<const double> seconds, double baseline_before_s) {
+  std::array<plan::Guard::Forecast, kMaxArms> forecasts;
+  const size_t arms = std::min(seconds.size(), forecasts.size());
+  for (size_t arm = 0; arm < arms; ++arm) {
+    forecasts.at(arm) = {seconds[arm], seconds[arm], seconds[arm]};
+  }
+  expect(std::span(forecasts).first(arms), baseline_before_s);
+}
+
 Race::Turn Race::next() {
   // No one waits for an arm that is not tried.
   if (!decided_ && guard_.is_beyond_doubt()) settle(std::log(kHopeless));

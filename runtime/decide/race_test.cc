@@ -177,6 +177,24 @@ TEST(Race, GivesHopelessArmsUpAtOnce) {
   }
 }
 
+// As if each had an interval of one value; of an arm whose time is 0 nothing is expected.
+TEST(Race, ExpectsTimesWithoutIntervals) {
+  Race of_times;
+  of_times.start(3, 1, Race::Of::turns);
+  of_times.expect_times(std::array{50.0, 1.0, 0.0}, 40);
+  Race of_forecasts;
+  of_forecasts.start(3, 1, Race::Of::turns);
+  of_forecasts.expect(std::array<plan::Guard::Forecast, 3>{{{50, 50, 50}, {1, 1, 1}, {}}}, 40);
+  Arms one({50, 1, 1.2});
+  Arms other({50, 1, 1.2});
+  EXPECT_EQ(of_times.used_s(), 1);
+  EXPECT_EQ(of_times.baseline_excess_s(), of_forecasts.baseline_excess_s());
+  EXPECT_EQ(one.run(of_times, 100000), other.run(of_forecasts, 100000));
+  EXPECT_EQ(one.tried, other.tried);
+  EXPECT_EQ(one.tried[kBaseline], 0);
+  EXPECT_GT(one.tried[2], 0);
+}
+
 // Turns take more than is predicted, which says little of their ratio. Where they scatter by more
 // than the budget, few of them check.
 TEST(Race, OfTurnsThatScatterKeepsTheBudgetOfShortPrograms) {

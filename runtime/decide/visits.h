@@ -166,9 +166,7 @@ class Visits {
       return site.decide(kBaseline, plan);
     }
     site.compare(Arm{1}, other, Race::Of::tie);
-    site.race().expect(
-        std::array{plan::Guard::Forecast{plan.predicted_s, plan.predicted_s, plan.predicted_s},
-                   plan::Guard::Forecast{other.predicted_s, other.predicted_s, other.predicted_s}});
+    site.race().expect_times(std::array{plan.predicted_s, other.predicted_s});
   }
 
  private:

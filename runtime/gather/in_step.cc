@@ -47,10 +47,8 @@ void InStep::claim_place() {
   if (place_->is_for(largest.request)) return;
   place_->request.emplace(largest.request);
   place_->decide(decide::Arm{1}, largest.decision, kArms, decide::Race::Of::turns);
-  const double baseline_s = largest.decision.baseline_s;
-  const double predicted_s = largest.decision.predicted_s;
-  place_->race().expect(std::array{plan::Guard::Forecast{baseline_s, baseline_s, baseline_s},
-                                   plan::Guard::Forecast{predicted_s, predicted_s, predicted_s}});
+  place_->race().expect_times(
+      std::array{largest.decision.baseline_s, largest.decision.predicted_s});
 }
 
 plan::GatherDecision InStep::make(decide::Arm arm, double /*compute_s*/) const {

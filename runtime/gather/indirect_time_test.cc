@@ -16,10 +16,10 @@ namespace {
 
 // Seconds of the executions of one loop, which reads `count` random elements of three ranks.
 std::vector<double> seconds_of(const std::string& model, size_t count, size_t times,
-                               const IndirectOptions& options) {
+                               const IndirectOptions& options, const std::string& tuning = "") {
   constexpr uint64_t kElements = 3000;
   std::vector<double> seconds;
-  on_array(model, 3, kElements, [&](Context& context, shared_array<uint64_t>& x) {
+  const auto run = [&](Context& context, shared_array<uint64_t>& x) {
     for (size_t time = 0; time < times; ++time) {
       if (context.rank_me() == 0) {
         std::vector<uint64_t> index(count);
@@ -34,7 +34,8 @@ std::vector<double> seconds_of(const std::string& model, size_t count, size_t ti
       }
       context.barrier();
     }
-  });
+  };
+  on_array(model, 3, kElements, run, tuning);
   return seconds;
 }
 
@@ -50,6 +51,22 @@ TEST(IndirectTime, BlocksAreTakenWhereTheyAreFaster) {
   // Few reads give nothing to be put together.
   const double one_s = seconds_of(model.path(), 1, 1, {.block = 0}).front();
   EXPECT_LE(seconds_of(model.path(), 1, 1, {}).front(), 1.03 * one_s);
+}
+
+// Of elements of the size that it is about, unless the program says itself how long blocks are.
+TEST(IndirectTime, BlocksAreThoseOfARule) {
+  const ModelFile model("indirect_time", exact_model(kItanium));
+  const auto seconds = [&](const IndirectOptions& options, const std::string& tuning = "") {
+    return seconds_of(model.path(), 600, 1, options, tuning).front();
+  };
+  const double one_by_one_s = seconds({.block = 0});
+  const double in_blocks_s = seconds({.block = 100});
+  EXPECT_LT(in_blocks_s, one_by_one_s / 2);
+  constexpr double kTolerance = 0.01;
+  EXPECT_NEAR(seconds({}, "indirect:8:0"), one_by_one_s, kTolerance * one_by_one_s);
+  EXPECT_NEAR(seconds({}, "indirect:8:100"), in_blocks_s, kTolerance * in_blocks_s);
+  EXPECT_NEAR(seconds({.block = 100}, "indirect:8:0"), in_blocks_s, kTolerance * in_blocks_s);
+  EXPECT_LT(seconds({}, "indirect:4:0"), one_by_one_s / 2) << "of elements of 8 bytes";
 }
 
 // Whatever a model of another network says: the first executions go as without one, and what they

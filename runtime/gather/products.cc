@@ -174,12 +174,11 @@ void ProductEngine::decide(Site& site, double /*compute_s*/) {
     site.decide(decide::kBaseline, plan);
   }
   if (!site.race().has_rivals()) return;
-  std::array<plan::Guard::Forecast, kProductArms> forecasts;
+  std::array<double, kProductArms> predicted_s{};
   for (size_t arm = 0; arm < arms; ++arm) {
-    const double predicted_s = make(static_cast<decide::Arm>(arm), -1).predicted_s;
-    forecasts.at(arm) = {predicted_s, predicted_s, predicted_s};
+    predicted_s.at(arm) = make(static_cast<decide::Arm>(arm), -1).predicted_s;
   }
-  site.race().expect(forecasts);
+  site.race().expect_times(predicted_s);
 }
 
 void ProductEngine::note(decide::Trace& trace, double seconds) const {

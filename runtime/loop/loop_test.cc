@@ -451,6 +451,26 @@ TEST_P(LoopOnNetworks, UsesTheModelUnlessToldOtherwise) {
 }
 
 // Blocks of several ranks, and of different sizes: no one else gets any from these ranks.
+// Of loops of the size that it is about.
+TEST_P(LoopOnNetworks, IsTheBaselineWhereARuleSaysSo) {
+  const ModelFile file("loop_test");
+  auto group = group_on(GetParam(), 2);
+  group.context.model_path = file.path();
+  group.context.tuning = "loop:524288:baseline";
+  on_ranks(group, [](Context& context) {
+    constexpr size_t kCount = 131072;
+    ASSERT_OK_AND_ASSIGN(const auto mine, context.new_symmetric_array<double>(kCount));
+    const auto remote = context.on_rank(mine, 1 - context.rank_me());
+    size_t strips = 0;
+    const auto body = [&](size_t, size_t, const double*) { ++strips; };
+    const LoopOptions options{.loop = {}, .compute_s = 1.3e-3};
+    EXPECT_EQ(strip_for(context, remote, kCount / 2, options, body).reason, Reason::no_model);
+    EXPECT_EQ(strips, 1U);
+    EXPECT_EQ(strip_for(context, remote, kCount, options, body).reason, Reason::tuned);
+    context.barrier();
+  });
+}
+
 TEST_P(LoopOnNetworks, WhoIsAloneFindsNobodyAtItsPeers) {
   const ModelFile file("loop_test");
   auto group = group_on(GetParam(), 3);

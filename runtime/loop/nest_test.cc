@@ -375,6 +375,33 @@ TEST(NestsUnderAModel, ArePlannedTimedAndPlannedAgain) {
   });
 }
 
+// Of nests of the number of iterations that it is about.
+TEST(NestsUnderAModel, AreTheBaselineWhereARuleSaysSo) {
+  const ModelFile file("nest_test");
+  auto group = group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);
+  group.context.model_path = file.path();
+  group.context.tuning = "nest:32768:baseline";
+  bootstrap::on_ranks(group, [](Context& context) {
+    constexpr size_t kCount = 1 << 16;
+    const auto words = *context.new_symmetric_array<double>(kCount);
+    context.barrier();
+    if (context.rank_me() == 0) {
+      const auto [i] = loop_indices<1>();
+      const NestOptions options{.loop = {.n_local_ref = 1, .n_fp_alu = 100}};
+      const auto plan_of = [&, index = i](size_t count) {
+        return for_nest(
+            context, {count}, options, [](const double&) {},
+            read(context.on_rank(words, 1), index));
+      };
+      const NestPlan forced = plan_of(kCount / 2);
+      EXPECT_EQ(forced.reason, plan::Reason::no_model);
+      EXPECT_EQ(forced.steps, 1U);
+      EXPECT_NE(plan_of(kCount).reason, plan::Reason::no_model);
+    }
+    context.barrier();
+  });
+}
+
 // The first time, what a nest computes is estimated by its operations.
 TEST(NestsUnderAModel, AreOthersWhenTheyComputeMore) {
   const ModelFile file("nest_test");

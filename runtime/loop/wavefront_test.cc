@@ -191,12 +191,14 @@ struct Ring {
 
 // Rank r hands on to r + 1, and the last one to the first: all are busy in each stage.
 Ring go_round(const std::string& model, double compute_s, const WavefrontOptions& options,
-              const std::string& trace = "off", const std::string& fabric = kFabric) {
+              const std::string& trace = "off", const std::string& fabric = kFabric,
+              const std::string& tuning = "") {
   constexpr int kWarm = 24;  // each place is a stage of its own
   Ring ring;
   auto group = bootstrap::group_on({"", fabric, "virtual"}, kRing);
   group.context.model_path = model;
   group.context.trace = trace;
+  group.context.tuning = tuning;
   const Status ran = bootstrap::run_as_fibers(group, [&](Context& context) {
     // As many places as ranks: the others are between a rank and its successor.
     auto wavefront = *Wavefront::create(context, kRing, options);
@@ -257,6 +259,19 @@ TEST(PlannedWavefront, HidesTheLatencyWhereThatPays) {
       EXPECT_LT(planned.sweep_s, 1.02 * forced_s) << compute_s << " s in " << pieces;
     }
   }
+}
+
+// Unless the program says itself how many pieces there are.
+TEST(PlannedWavefront, IsCutAsARuleSays) {
+  const ModelFile file("wavefront_test", known_model());
+  const auto pieces = [&](const std::string& tuning, const WavefrontOptions& options) {
+    return go_round(file.path(), 100e-6, options, "off", kFabric, tuning).pieces;
+  };
+  EXPECT_EQ(pieces("sweep:*:3", {}), 3U);
+  EXPECT_EQ(pieces("sweep:*:baseline", {}), 1U);
+  EXPECT_EQ(pieces("sweep:*:3", {.pieces = 2}), 2U);
+  EXPECT_EQ(pieces("sweep:0-8:3", {.self_check = false}), pieces("", {.self_check = false}))
+      << "stages of this size have no rule";
 }
 
 // Where calls serve puts, and that takes time, stages that are cut serve as many pieces.

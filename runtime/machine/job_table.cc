@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <sched.h>
 #include <set>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "base/quantity.h"
 #include "base/whole_file.h"
 #include "runtime/fabric/ofi/ofi_variables.h"
+#include "runtime/machine/topology.h"
 
 namespace stripline::machine {
 namespace {
@@ -20,17 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 using Row = std::vector<std::string>;
-
-std::vector<uint32_t> allowed() {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  std::vector<uint32_t> numbers;
-  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return numbers;
-  for (uint32_t number = 0; number < CPU_SETSIZE; ++number) {
-    if (CPU_ISSET(number, &mask)) numbers.push_back(number);
-  }
-  return numbers;
-}
 
 /// The nodes of memory that these processors belong to.
 std::vector<uint32_t> nodes_of(const std::vector<uint32_t>& processors, const fs::path& root) {
@@ -170,7 +159,7 @@ RankDescription describe_process(const fs::path& root) {
   one.host = host_name();
   one.boot_id = first_line(root / "proc/sys/kernel/random/boot_id");
   one.pid = ::getpid();
-  const auto processors = allowed();
+  const auto processors = allowed_processors();
   one.processors = list_text(processors);
   const auto quota = processor_quota(group_membership(root), root / "sys/fs/cgroup");
   if (quota && quota->processors < static_cast<double>(processors.size())) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <sched.h>
 #include <set>
 #include <string_view>
 #include <sys/utsname.h>
@@ -124,6 +125,29 @@ std::vector<ProcessorPlace> read_processor_places(const fs::path& root) {
     if (const auto place = read_processor_place(number, root)) places.push_back(*place);
   }
   return places;
+}
+
+std::vector<ProcessorPlace> one_of_each_core(std::vector<ProcessorPlace> places) {
+  const auto core_of = [](const ProcessorPlace& place) {
+    return std::pair(place.package, place.core);
+  };
+  std::ranges::sort(places, {}, [&](const ProcessorPlace& place) {
+    return std::pair(core_of(place), place.number);
+  });
+  const auto others = std::ranges::unique(places, {}, core_of);
+  places.erase(others.begin(), others.end());
+  return places;
+}
+
+std::vector<uint32_t> allowed_processors() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  std::vector<uint32_t> numbers;
+  if (::sched_getaffinity(0, sizeof mask, &mask) != 0) return numbers;
+  for (uint32_t number = 0; number < CPU_SETSIZE; ++number) {
+    if (CPU_ISSET(number, &mask)) numbers.push_back(number);
+  }
+  return numbers;
 }
 
 Topology read_topology(const fs::path& root) {

@@ -1,7 +1,9 @@
 #include "runtime/machine/topology.h"
 
+#include <algorithm>
 #include <fstream>
 #include <unistd.h>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -74,6 +76,34 @@ TEST_F(MadeUpMachine, TellsWhereItsProcessorsAre) {
   EXPECT_EQ(read_processor_place(3, root_)->core, 1U);
   EXPECT_FALSE(read_processor_place(7, root_)) << "it is offline";
   EXPECT_FALSE(read_processor_place(8, root_));
+}
+
+// Two threads each, of which the first are taken; those that are left are the cores' then.
+TEST_F(MadeUpMachine, HasOneProcessorOfEachCore) {
+  const auto numbers_of = [](const std::vector<ProcessorPlace>& places) {
+    std::vector<uint32_t> numbers;
+    for (const ProcessorPlace& place : places) numbers.push_back(place.number);
+    return numbers;
+  };
+  std::vector<ProcessorPlace> places = read_processor_places(root_);
+  EXPECT_EQ(numbers_of(one_of_each_core(places)), (std::vector<uint32_t>{0, 2, 4, 6}));
+  std::ranges::reverse(places);
+  EXPECT_EQ(numbers_of(one_of_each_core(places)), (std::vector<uint32_t>{0, 2, 4, 6}));
+  std::erase_if(places, [](const ProcessorPlace& place) { return place.number % 4 == 0; });
+  EXPECT_EQ(numbers_of(one_of_each_core(places)), (std::vector<uint32_t>{1, 2, 5, 6}));
+  EXPECT_TRUE(one_of_each_core({}).empty());
+}
+
+// Packages whose processors the kernel counts in turns.
+TEST_F(MadeUpMachine, HasCoresOfOnePackageAfterThoseOfAnother) {
+  const std::vector<ProcessorPlace> places =
+      one_of_each_core({{.number = 0, .core = 0, .package = 0},
+                        {.number = 1, .core = 0, .package = 1},
+                        {.number = 2, .core = 1, .package = 0},
+                        {.number = 3, .core = 1, .package = 1}});
+  ASSERT_EQ(places.size(), 4U);
+  EXPECT_EQ(places[1].number, 2U);
+  EXPECT_EQ(places[2].number, 1U);
 }
 
 TEST_F(MadeUpMachine, GivesFacts) {

@@ -30,10 +30,7 @@ VisSite& VisPlans::site(const plan::VisRequest& request, model::Path path) {
     if (same) return;
     // What the other method takes by a model that may be wrong about it is not to keep iterations
     // from trying it.
-    const double predicted_s = tuned.predicted_s;
-    const std::array<plan::Guard::Forecast, 2> forecasts{
-        plan::Guard::Forecast{}, plan::Guard::Forecast{predicted_s, predicted_s, predicted_s}};
-    site.race().expect(forecasts);
+    site.race().expect_times(std::array{0.0, tuned.predicted_s});
   });
 }
 

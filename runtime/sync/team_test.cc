@@ -550,6 +550,21 @@ TEST_P(TeamTest, TheModelChoosesTheAlgorithm) {
   std::filesystem::remove(path);
 }
 
+// Rank 0 leaves the choice to the rule; the others name what it forces, or they would disagree.
+TEST_P(TeamTest, ARuleForcesTheAlgorithm) {
+  for (const auto algorithm :
+       {collective_algorithm::binomial, collective_algorithm::scatter_allgather,
+        collective_algorithm::direct}) {
+    auto options = group_on(GetParam(), 3);
+    options.context.tuning = "broadcast:4:" + std::string(model::to_string(algorithm));
+    on_ranks(options, [&](Context& context) {
+      const team all = team::world(context);
+      const auto used = context.rank_me() == 0 ? collective_algorithm::automatic : algorithm;
+      EXPECT_EQ(all.broadcast(context.rank_me() + 5U, 1, used), 6U);
+    });
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Fabrics, TeamTest, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
 

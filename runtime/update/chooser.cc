@@ -309,16 +309,15 @@ void Chooser::decide() {
     site.UpdateSite::Base::decide(decide::kBaseline, plan, 1);
   }
   if (!site.race().has_rivals()) return;
-  std::array<plan::Guard::Forecast, kUpdateArms> forecasts;
+  std::array<double, kUpdateArms> predicted_s{};
   for (size_t arm = 0; arm <= rivals; ++arm) {
-    const double predicted_s = plan_of(site, static_cast<decide::Arm>(arm)).predicted_s;
-    forecasts.at(arm) = {predicted_s, predicted_s, predicted_s};
+    predicted_s.at(arm) = plan_of(site, static_cast<decide::Arm>(arm)).predicted_s;
   }
   const double of_all =
       static_cast<double>(site.request.updates) * static_cast<double>(known_.ranks);
   const double scale =
       site.baseline_updates > 0 ? of_all / static_cast<double>(site.baseline_updates) : 0.0;
-  site.race().expect(forecasts, scale * site.baseline_s);
+  site.race().expect_times(predicted_s, scale * site.baseline_s);
 }
 
 // The plan is of as many updates as were expected.

@@ -250,5 +250,23 @@ TEST(UpdateChoice, IsShownWithACommandThatExplainsIt) {
   }
 }
 
+// Only of values of the size that it is about.
+TEST(UpdateChoice, IsWrittenAsARuleForces) {
+  const bootstrap::WithoutDebugMode methods;  // it has buffers only
+  for (const auto& [tuning, forces] : {std::pair("encoding:8:pairs", true),
+                                       {"encoding:*:baseline", true},
+                                       {"encoding:4:pairs", false}}) {
+    std::string said;
+    periods_of({.model = against_buffers(),
+                .guard = false,
+                .tuning = tuning,
+                .trace = "sites",
+                .periods = 12},
+               &said);
+    EXPECT_NE(said.find("parcels of updates of 8 B"), std::string::npos) << said;
+    EXPECT_EQ(said.find("pairs, as asked") != std::string::npos, forces) << tuning << "\n" << said;
+  }
+}
+
 }  // namespace
 }  // namespace stripline

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/exception_text.h"
 #include "base/exit_codes.h"
+#include "runtime/machine/topology.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -177,6 +178,21 @@ thread_workers::thread_workers(uint32_t count, std::span<const uint32_t> process
   state_->context = context;
 }
 thread_workers::~thread_workers() = default;
+
+thread_workers thread_workers::all(Context* context) {
+  const std::vector<uint32_t> allowed = machine::allowed_processors();
+  std::vector<machine::ProcessorPlace> places;
+  for (const uint32_t number : allowed) {
+    if (const auto place = machine::read_processor_place(number)) places.push_back(*place);
+  }
+  if (places.empty())
+    return thread_workers(static_cast<uint32_t>(allowed.size()), allowed, context);
+  std::vector<uint32_t> processors;
+  for (const machine::ProcessorPlace& place : machine::one_of_each_core(std::move(places))) {
+    processors.push_back(place.number);
+  }
+  return thread_workers(static_cast<uint32_t>(processors.size()), processors, context);
+}
 
 void thread_workers::run(const std::function<void(worker_team&)>& body, CallSite site) {
   detail::check_callable(body, "thread_workers::run", site);

@@ -2,10 +2,16 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <numeric>
+#include <optional>
+#include <sched.h>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,6 +23,7 @@
 #include "base/exit_codes.h"
 #include "base/random.h"
 #include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/machine/topology.h"
 #include "runtime/update/team_fixture.h"
 
 namespace stripline::update {
@@ -90,6 +97,61 @@ TEST(ThreadWorkersDeathTest, WhatIsNotThereIsNamed) {
   EXPECT_EXIT((void)thread_workers(2, std::span(static_cast<const uint32_t*>(nullptr), 3)),
               testing::ExitedWithCode(kExitUsage),
               "worker_team_test.cc:[0-9]+: thread_workers of 3 elements at a null pointer");
+}
+
+// Each bound to a processor of its own, of a core of its own where the kernel says which that is.
+TEST(ThreadWorkers, OfAllCoresHaveOneEach) {
+  const std::vector<uint32_t> allowed = machine::allowed_processors();
+  std::mutex mutex;
+  std::map<uint32_t, std::vector<uint32_t>> bound;  // by worker
+  uint32_t count = 0;
+  thread_workers::all().run([&](worker_team& team) {
+    const std::lock_guard lock(mutex);
+    bound[team.index()] = machine::allowed_processors();
+    count = team.count();
+    EXPECT_EQ(team.context(), nullptr);
+  });
+  ASSERT_EQ(bound.size(), count);
+  std::set<std::pair<uint32_t, uint32_t>> cores;
+  std::optional<uint32_t> package;
+  std::set<uint32_t> packages;
+  for (const auto& [worker, processors] : bound) {
+    ASSERT_EQ(processors.size(), 1U) << worker;
+    EXPECT_TRUE(std::ranges::binary_search(allowed, processors[0])) << worker;
+    const auto place = machine::read_processor_place(processors[0]);
+    if (!place) continue;  // a container without /sys
+    EXPECT_TRUE(cores.emplace(place->package, place->core).second) << worker;
+    if (package != place->package) {
+      EXPECT_TRUE(packages.insert(place->package).second) << worker;
+    }
+    package = place->package;
+  }
+}
+
+// A thread that may run on one processor alone has one worker.
+TEST(ThreadWorkers, OfAllCoresStayWhereTheCallerMayRun) {
+  const std::vector<uint32_t> before = machine::allowed_processors();
+  ASSERT_FALSE(before.empty());
+  std::jthread([&] {
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    CPU_SET(before.back(), &mask);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof mask, &mask), 0);
+    uint32_t workers = 0;
+    thread_workers::all().run([&](worker_team& team) {
+      workers = team.count();
+      EXPECT_EQ(machine::allowed_processors(), std::vector{before.back()});
+    });
+    EXPECT_EQ(workers, 1U);
+  }).join();
+}
+
+TEST(ThreadWorkers, OfAllCoresHaveTheContextThatTheyAreGiven) {
+  on_team(TeamKind::ranks, 1, [](worker_team& rank) {
+    thread_workers::all(rank.context()).run([&](worker_team& team) {
+      EXPECT_EQ(team.context(), rank.context());
+    });
+  });
 }
 
 TEST(NodeWorkers, SayWhereMemoryDoesNotSuffice) {

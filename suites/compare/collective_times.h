@@ -27,7 +27,7 @@ enum class TimedCollective {
 inline constexpr std::array<const char*, 8> kTimedCollectives = {
     "barrier", "broadcast", "reduce", "allreduce", "gather", "allgather", "all_to_all", "scan"};
 /// Sizes of a rank's vector, or of its block for one other rank.
-inline constexpr std::array<size_t, 3> kTimedBytes = {8, 1024, 65536};
+inline constexpr std::array<size_t, 4> kTimedBytes = {8, 1024, 65536, 262144};
 
 /// `system` is Ranks, and has input() and output(), memory of kTimedBytes.back() per rank from
 /// which it likes to communicate, and perform(operation, in, out, elements) on doubles (`in` and

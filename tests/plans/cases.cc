@@ -331,9 +331,13 @@ plan::GatherRequest draw_gather(Draw& draw) {
   return r;
 }
 
-void add_plan(Line& line, const plan::GatherDecision& plan) {
+// A plan that is a method.
+template <typename Plan>
+void add_method(Line& line, const Plan& plan) {
   line.word(to_string(plan.method)).word(to_string(plan.reason)).times(plan);
 }
+
+void add_plan(Line& line, const plan::GatherDecision& plan) { add_method(line, plan); }
 
 plan::IndirectRequest draw_indirect(Draw& draw) {
   plan::IndirectRequest r;
@@ -355,6 +359,136 @@ void add_plan(Line& line, const plan::IndirectPlan& plan) {
   line.whole("block", plan.block).word(to_string(plan.reason)).times(plan);
 }
 
+plan::ProductRequest draw_product(Draw& draw) {
+  plan::ProductRequest r;
+  r.rows = draw.size(20);
+  r.own_rows = draw.below(r.rows + 1);
+  r.own_entries = r.own_rows * draw.between(1, 40);
+  r.own_elements = draw.size(20);
+  r.other_rows = draw.between(r.rows - r.own_rows, r.rows);
+  r.owners = static_cast<uint32_t>(draw.between(1, 64));
+  r.visits = r.other_rows * draw.between(1, r.owners);
+  r.other_entries = r.visits * draw.between(1, 8);
+  r.elements = draw.below(r.other_entries + 1);
+  r.element_bytes = draw.one_in(4) ? draw.between(1, 64) : 8;
+  if (draw.one_in(4)) r.vectors = draw.between(2, 8);
+  r.reachable = draw.one_in(4);
+  r.ordered = draw.one_in(4);
+  r.surroundings.nic_ranks = draw_nic_ranks(draw);
+  return r;
+}
+
+void add_plan(Line& line, const plan::ProductPlan& plan) { add_method(line, plan); }
+
+plan::AskedEncoding draw_encoding(Draw& draw) {
+  plan::AskedEncoding r;
+  r.updates = draw.size(14);
+  r.value_bytes = draw.one_in(4) ? static_cast<uint32_t>(draw.between(1, 64)) : 8;
+  r.one_value = draw.one_in(4);
+  if (draw.one_in(2)) r.runs = draw.between(1, r.updates);
+  if (draw.one_in(2)) {
+    r.boxes = draw.between(1, r.updates);
+    r.cells = r.updates * draw.between(1, 3);
+    if (draw.one_in(2)) r.among = r.cells * draw.between(1, 4);
+  }
+  r.span_bytes = r.value_bytes * draw.size(22);
+  r.message_bytes = draw.size(17);
+  return r;
+}
+
+void add_plan(Line& line, const plan::EncodingPlan& plan) {
+  line.word(to_string(plan.encoding))
+      .word(to_string(plan.reason))
+      .whole("bytes", plan.bytes)
+      .times(plan);
+}
+
+double draw_share(Draw& draw) { return static_cast<double>(draw.below(101)) / 100; }
+
+plan::SharedCosts draw_shared_costs(Draw& draw) {
+  plan::SharedCosts costs;
+  costs.plain_s = draw.scaled(0.5e-9, 4);
+  costs.atomic_s = costs.plain_s * draw.scaled(1, 5);
+  costs.lock_s = costs.atomic_s * draw.scaled(1, 3);
+  costs.transfer_s = draw.scaled(10e-9, 5);
+  costs.box_s = costs.plain_s * draw.scaled(1, 3);
+  costs.fold_s = draw.scaled(0.25e-9, 4);
+  costs.barrier_s = draw.scaled(0.2e-6, 7);
+  return costs;
+}
+
+plan::SharedRequest draw_shared(Draw& draw) {
+  plan::SharedRequest r = plan::SharedMechanism::usual();
+  plan::SpreadRequest& spread = r.spread;
+  spread.workers = draw.one_in(3) ? 2 : static_cast<uint32_t>(draw.size(7));
+  spread.updates = static_cast<double>(draw.size(24));
+  spread.cells = draw.size(26);
+  if (draw.one_in(4)) spread.cell_bytes = draw.between(1, 64);
+  if (draw.one_in(3)) spread.budget_bytes = draw.size(28);
+  spread.competing = static_cast<plan::Competing>(draw.below(3));
+  spread.unordered = draw.one_in(2);
+  if (spread.unordered) {
+    if (!draw.one_in(4)) spread.hot_cells = draw.between(1, spread.cells);
+    if (spread.hot_cells > 0) spread.hot_share = draw_share(draw);
+  } else {
+    spread.own_share = draw_share(draw);
+    spread.mirror_share = draw_share(draw);
+    spread.box_cells = draw.size(20);
+    spread.sort_s = draw.scaled(1e-6, 14);
+    spread.sort_every = draw.below(200);
+  }
+  r.placement = static_cast<model::SharedPlacement>(draw.below(3));
+  r.type = static_cast<model::CellType>(draw.below(model::kCellTypeNames.size()));
+  if (draw.one_in(2)) r.costs = draw_shared_costs(draw);
+  return r;
+}
+
+void add_plan(Line& line, const plan::SharedPlan& plan) {
+  line.word(to_string(plan.strategy))
+      .word(to_string(plan.reason))
+      .whole("sorted", plan.sort_interval)
+      .times(plan);
+}
+
+plan::BulkRequest draw_bulk(Draw& draw) {
+  plan::BulkRequest r;
+  if (!draw.one_in(4)) r.gets = draw.size(10);
+  if (r.gets == 0 || !draw.one_in(4)) r.puts = draw.size(10);
+  r.put_bytes = r.puts > 0 ? draw.size(20) : 0;
+  r.get_bytes = r.gets > 0 ? draw.size(20) : 0;
+  if (!draw.one_in(4)) r.compute_s = draw.scaled(1e-6, 16);
+  r.lead_s = draw_share(draw) * r.compute_s;
+  r.stable_sources = draw.one_in(3);
+  if (draw.one_in(3)) r.buffer_bytes = draw.size(26);
+  if (draw.one_in(3)) r.in_flight = static_cast<uint32_t>(draw.between(1, 128));
+  r.surroundings.nic_ranks = draw_nic_ranks(draw);
+  return r;
+}
+
+void add_plan(Line& line, const plan::BulkPlan& plan) { add_method(line, plan); }
+
+plan::FineRequest draw_fine(Draw& draw) {
+  plan::FineRequest r;
+  if (!draw.one_in(5)) r.reads = draw.size(16);
+  if (r.reads == 0 || draw.one_in(2)) r.writes = draw.size(12);
+  if (draw.one_in(4)) r.read_bytes = draw.between(1, 64);
+  if (draw.one_in(4)) r.write_bytes = draw.size(10);
+  if (r.reads > 0) {
+    r.boxes = draw.between(1, r.reads);
+    r.box_bytes = r.read_bytes * (r.reads / r.boxes) * draw.between(1, 4);
+    r.bursts = draw.between(1, r.reads);
+  }
+  r.ranks = static_cast<uint32_t>(draw.between(1, 64));
+  if (!draw.one_in(4)) r.compute_s = draw.scaled(1e-6, 16);
+  if (draw.one_in(3)) r.in_flight = static_cast<uint32_t>(draw.between(1, 128));
+  r.at_once = draw.one_in(4);
+  r.surroundings.nic_ranks = draw_nic_ranks(draw);
+  r.surroundings.target_polls_only = draw.one_in(3);
+  return r;
+}
+
+void add_plan(Line& line, const plan::FinePlan& plan) { add_method(line, plan); }
+
 // The explained decision is the planner's own one.
 template <typename Explanation, typename Plan>
 std::string explained(const Explanation& explanation, const Plan& plan, uint64_t number) {
@@ -373,6 +507,15 @@ Case case_of(const Line& line, const typename M::Request& request, const typenam
   std::string text;
   if (explain) text = explained(plan::explain<M>(request, costs), plan, number);
   return {line.text(), std::move(text)};
+}
+
+// Of a plan that is all that its line says.
+template <typename M>
+Case case_of(const typename M::Request& request, const typename M::Costs* costs,
+             const typename M::Plan& plan, uint64_t number, bool explain) {
+  Line line;
+  add_plan(line, plan);
+  return case_of<M>(line, request, costs, plan, number, explain);
 }
 
 }  // namespace
@@ -468,20 +611,57 @@ Case gather_case(const Network& network, uint64_t number, bool explain) {
   Draw draw(number);
   const plan::GatherRequest request = draw_gather(draw);
   const plan::CompiledPath* const costs = network.costs();
-  const plan::GatherDecision plan = plan::plan_gather(request, costs);
-  Line line;
-  add_plan(line, plan);
-  return case_of<plan::GatherMechanism>(line, request, costs, plan, number, explain);
+  return case_of<plan::GatherMechanism>(request, costs, plan::plan_gather(request, costs), number,
+                                        explain);
 }
 
 Case indirect_case(const Network& network, uint64_t number, bool explain) {
   Draw draw(number);
   const plan::IndirectRequest request = draw_indirect(draw);
   const plan::CompiledPath* const costs = network.costs();
-  const plan::IndirectPlan plan = plan::plan_indirect(request, costs);
-  Line line;
-  add_plan(line, plan);
-  return case_of<plan::IndirectMechanism>(line, request, costs, plan, number, explain);
+  return case_of<plan::IndirectMechanism>(request, costs, plan::plan_indirect(request, costs),
+                                          number, explain);
+}
+
+Case product_case(const Network& network, uint64_t number, bool explain) {
+  Draw draw(number);
+  const plan::ProductRequest request = draw_product(draw);
+  const plan::CompiledPath* const costs = network.costs();
+  return case_of<plan::ProductMechanism>(request, costs, plan::plan_product(request, costs), number,
+                                         explain);
+}
+
+Case encoding_case(const Network& network, uint64_t number, bool explain) {
+  Draw draw(number);
+  const plan::AskedEncoding request = draw_encoding(draw);
+  const plan::UpdateCosts* const costs = network.update_costs();
+  return case_of<plan::EncodingMechanism>(
+      request, costs, plan::plan_encoding(request, plan::costs_of_message(request, costs)), number,
+      explain);
+}
+
+Case shared_case(const Network& network, uint64_t number, bool explain) {
+  Draw draw(number);
+  const plan::SharedRequest request = draw_shared(draw);
+  const model::SharedUpdateModel* const costs = network.shared_costs();
+  return case_of<plan::SharedMechanism>(request, costs, plan::plan_shared(request, costs), number,
+                                        explain);
+}
+
+Case bulk_case(const Network& network, uint64_t number, bool explain) {
+  Draw draw(number);
+  const plan::BulkRequest request = draw_bulk(draw);
+  const plan::CompiledPath* const costs = network.costs();
+  return case_of<plan::BulkMechanism>(request, costs, plan::plan_bulk(request, costs), number,
+                                      explain);
+}
+
+Case fine_case(const Network& network, uint64_t number, bool explain) {
+  Draw draw(number);
+  const plan::FineRequest request = draw_fine(draw);
+  const plan::CompiledPath* const costs = network.costs();
+  return case_of<plan::FineMechanism>(request, costs, plan::plan_fine(request, costs), number,
+                                      explain);
 }
 
 }  // namespace stripline::plan_corpus

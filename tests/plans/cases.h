@@ -32,13 +32,25 @@ Case wavefront_case(const Network& network, uint64_t number, bool explain);
 Case update_case(const Network& network, uint64_t number, bool explain);
 Case gather_case(const Network& network, uint64_t number, bool explain);
 Case indirect_case(const Network& network, uint64_t number, bool explain);
+Case product_case(const Network& network, uint64_t number, bool explain);
+Case encoding_case(const Network& network, uint64_t number, bool explain);
+Case shared_case(const Network& network, uint64_t number, bool explain);
+Case bulk_case(const Network& network, uint64_t number, bool explain);
+Case fine_case(const Network& network, uint64_t number, bool explain);
 
-inline constexpr std::array<Mechanism, 7> kMechanisms = {{{"strip", strip_case},
-                                                          {"nest", nest_case},
-                                                          {"vis", vis_case},
-                                                          {"wavefront", wavefront_case},
-                                                          {"update", update_case},
-                                                          {"gather", gather_case},
-                                                          {"indirect", indirect_case}}};
+/// Of what is looked up in the model (collective operations, single ones, progress) its own tests
+/// say what is decided.
+inline constexpr std::array<Mechanism, 12> kMechanisms = {{{"strip", strip_case},
+                                                           {"nest", nest_case},
+                                                           {"vis", vis_case},
+                                                           {"wavefront", wavefront_case},
+                                                           {"update", update_case},
+                                                           {"gather", gather_case},
+                                                           {"indirect", indirect_case},
+                                                           {"product", product_case},
+                                                           {"encoding", encoding_case},
+                                                           {"shared", shared_case},
+                                                           {"bulk", bulk_case},
+                                                           {"fine", fine_case}}};
 
 }  // namespace stripline::plan_corpus

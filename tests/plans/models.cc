@@ -27,7 +27,7 @@ void widen(std::optional<model::OperationModel>& operation, double half_width) {
 }
 
 Network compiled(std::string name, const model::TunedModel& m) {
-  return {std::move(name), plan::CompiledPath(m, *m.network.begin())};
+  return {std::move(name), plan::CompiledPath(m, *m.network.begin()), m.shared_update};
 }
 
 model::PathModel path_of(const std::string& profile_name) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "optimizer/model/sections/shared_update.h"
 #include "optimizer/plan/compiled_model.h"
 
 namespace stripline::plan_corpus {
@@ -13,11 +14,13 @@ namespace stripline::plan_corpus {
 struct Network {
   std::string name;
   std::optional<plan::CompiledPath> path;
+  std::optional<model::SharedUpdateModel> shared{};  ///< of its nodes
 
   const plan::CompiledPath* costs() const { return path ? &*path : nullptr; }
   const plan::StripCosts* strip_costs() const { return path ? &path->strip : nullptr; }
   const plan::VisCosts* vis_costs() const { return path ? &path->vis : nullptr; }
   const plan::UpdateCosts* update_costs() const { return path ? &path->update : nullptr; }
+  const model::SharedUpdateModel* shared_costs() const { return shared ? &*shared : nullptr; }
 };
 
 /// No model; every shipped profile of an emulated network, known exactly ("opteron-vapi") and as a

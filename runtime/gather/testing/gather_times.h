@@ -28,12 +28,15 @@ inline model::TunedModel exact_model(const std::string& network) {
   return known;
 }
 
-/// Runs `body` on each rank of a job on kItanium with this model file (empty: none), and with an
-/// array whose elements hold their numbers. Ranks have met before and meet after it.
+/// Runs `body` on each rank of a job on kItanium with this model file (empty: none) and these rules
+/// of a score map, and with an array whose elements hold their numbers. Ranks have met before and
+/// meet after it.
 inline void on_array(const std::string& model, rank_t ranks, uint64_t elements,
-                     const std::function<void(Context&, shared_array<uint64_t>&)>& body) {
+                     const std::function<void(Context&, shared_array<uint64_t>&)>& body,
+                     const std::string& tuning = "") {
   auto group = bootstrap::group_on({"", kItanium, "virtual"}, ranks);
   group.context.model_path = model;
+  group.context.tuning = tuning;
   const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
     auto x = shared_array<uint64_t>::create(context, elements);
     ASSERT_TRUE(x.ok());

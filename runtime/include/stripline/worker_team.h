@@ -6,7 +6,8 @@
 //   if (!workers.ok()) return stripline::report(workers.error());
 //   stripline::worker_team& team = **workers;
 //
-//   stripline::thread_workers threads(4);                     // or threads of this process
+//   stripline::thread_workers threads(4);                     // or threads of this process,
+//   auto threads = stripline::thread_workers::all();          // one on each core
 //   threads.run([&](stripline::worker_team& team) { ... });   // once on each
 #pragma once
 
@@ -151,6 +152,10 @@ class thread_workers {
   /// null pointer.
   explicit thread_workers(uint32_t count, std::span<const uint32_t> processors = {},
                           Context* context = nullptr, CallSite site = CallSite::current());
+  /// A thread for each core that the calling thread may run on, bound to one of its processors.
+  /// Workers of successive indices are near each other: those of a package are numbered together.
+  /// Where the kernel does not say what is a core, each processor counts as one.
+  static thread_workers all(Context* context = nullptr);
   ~thread_workers();
   thread_workers(const thread_workers&) = delete;
   thread_workers& operator=(const thread_workers&) = delete;
