@@ -598,13 +598,15 @@ def bare_libfabric(args, folder):
 
 def openshmem(args):
     """OpenSHMEM's operations by the same program in C, built by the compilers of this build, of Open MPI (over UCX; oshcc and oshrun are
-    found by PATH), and of Sandia OpenSHMEM where SANDIA is the folder that it is installed in ("" for none): latency, rate, bandwidth, and collective operations with 2 and
-    4 PEs, in alternating jobs. Over tcp, beside bare libfabric (stripline-compare) too. Asked are ratios of at most 1 within the node,
+    found by PATH), and of Sandia OpenSHMEM where SANDIA is the folder that scripts/build_sos.sh has installed it in ("" for none): latency, rate, bandwidth, and
+    collective operations with 2 and 4 PEs, in alternating jobs. Over tcp, beside bare libfabric (stripline-compare) too. Asked are ratios of at most 1 within the node,
     where no row may be above with its whole interval, and over tcp of 1.05 to bare libfabric. MODEL is that of the path, "" for none. Takes some ten
     minutes."""
     need(args.bin / "stripline-run", args.bin / "oshcc", args.bin / "stripline-compare")
     subprocess.run(["bash", "-c", 'source "$0" && require_packages "$@"', HERE / "common.sh", "openmpi-bin", "libopenmpi-dev"], check=True)
-    sandia = pathlib.Path(args.sandia) / "bin" if args.sandia else None
+    sandia = pathlib.Path(args.sandia).absolute() / "bin" if args.sandia else None
+    if sandia:
+        need(sandia / "oshcc", sandia / "oshrun")
     compilers = {"ours": args.bin / "oshcc", "Open MPI": "oshcc", **({"Sandia": sandia / "oshcc"} if sandia else {})}
     systems = [*compilers, *(["libfabric"] if args.path == "tcp" else [])]
     rounds = Rounds("operation", "bytes", "ranks")
@@ -621,7 +623,7 @@ def openshmem(args):
                 rounds.add(nth, run_job(["oshrun", "--oversubscribe", "--quiet", *AS_ROOT, "-n", ranks, *UCX_ANY, *UCX_OF_SHMEM[args.path],
                                          *command["Open MPI"]], 300, may_fail=True))
                 if sandia:
-                    rounds.add(nth, run_job([sandia / "oshrun", *AS_ROOT, "-n", ranks, *command["Sandia"]], 300,
+                    rounds.add(nth, run_job([sandia / "oshrun", "-n", ranks, *command["Sandia"]], 300,
                                             {"SHMEM_OFI_PROVIDER": "tcp;ofi_rxm" if args.path == "tcp" else "shm"}, may_fail=True))
             if args.path == "tcp":
                 rounds.add(nth, bare_libfabric(args, folder))
