@@ -812,18 +812,22 @@ STRATEGIES = {"shared_histogram": ["locked", "atomic", "replicate", "hybrid"],
 
 def injection(args):
     """Two threads of a rank that put, get and add to words of another rank, each by an injection_context of its own, beside one thread:
-    stripline-injection over a FABRIC. Asked is that two take less time for an operation, in all rows. Needs three processors: one serves. Takes a minute."""
+    stripline-injection over a FABRIC; and an OpenSHMEM program that does so by contexts (osh_injection). Asked is that two take less time for an operation,
+    in all rows. Needs three processors: one serves. Takes two minutes."""
     processors = len(os.sched_getaffinity(0))
     if processors < 3:
         sys.exit(f"compare.py: two threads and the rank that serves them take three processors, and there are {processors}: nothing to compare")
-    need(args.bin / "stripline-run", args.bin / "stripline-injection")
+    need(args.bin / "stripline-run", args.bin / "stripline-injection", args.bin / "osh_injection")
     systems = {1: "one thread", 2: "two threads"}
+    path = ["--fabric", args.fabric, "--same-node", "network"]
     rounds = Rounds("operation", "bytes")
     for nth in range(args.rounds):
-        lines = stripline_run(args.bin, 2, ["--fabric", args.fabric, "--same-node", "network"],
+        lines = stripline_run(args.bin, 2, path,
                               [args.bin / "stripline-injection", "--threads", "1,2", "--bytes", "8,1024", "--rounds", args.batches, "--json"], 240)
         rounds.add(nth, [{**line["params"], "system": systems[line["params"]["threads"]], "median_s": 1 / line["median"]}
                          for line in lines if line["variant"] == "own_queues"])
+        lines = stripline_run(args.bin, 2, path, [args.bin / "osh_injection", args.batches], 240)
+        rounds.add(nth, [{**line, "operation": f"{line['operation']} of OpenSHMEM", "system": systems[line["threads"]]} for line in lines])
     print_rounds(rounds, ["operation", "bytes"], lambda *key: key, list(systems.values()), [("two threads", "one thread")])
     ratios = [ratio_of(r, "two threads", "one thread") for _, r in rounds]
     most = ASKED["injection: two threads / one thread"]

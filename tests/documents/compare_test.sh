@@ -13,7 +13,7 @@ touch bale/src/bale_classic/convey/convey.h recordings/{tcp,cloud-ethernet,opter
 for name in '' -run -bench -worker -compare -injection -neighbours -neighbours-report -irregular {-collectives,-halo,-spmv}{,-mpi}; do
   ln -s "$stand_in" "bin/stripline$name"
 done
-for name in plan_strip_bench oshcc osh_single_accesses; do ln -s "$stand_in" "bin/$name"; done
+for name in plan_strip_bench oshcc osh_single_accesses osh_injection; do ln -s "$stand_in" "bin/$name"; done
 mkdir -p build/openshmem/{Kernels,ISx,openshmem-npbs}
 touch build/openshmem/{Kernels/stencil,Kernels/transpose,Kernels/p2p,ISx/strong,openshmem-npbs/is.{A.2,A.4,W.4}}
 mkdir -p sandia/bin
