@@ -533,22 +533,25 @@ def strides(args):
 
 
 # Kernels with blocking copies, the variant in a region, and their parameters.
-BULK_KERNELS = {"nas_bt": ("bulk", "class=S"), "nas_cg": ("bulk", "class=S"), "nas_ft": ("bulk", "class=S"), "nas_is": ("bulk", "class=S"),
-                "nas_mg": ("bulk", "class=S"), "nas_sp": ("bulk", "class=S"), "prk_transpose": ("bulk", "")}
+BULK_KERNELS = [("nas_bt", "bulk", "class=S"), ("nas_cg", "bulk", "class=S"), ("nas_ft", "bulk", "class=S"), ("nas_ft", "pencils_bulk", "class=S"),
+                ("nas_is", "bulk", "class=S"), ("nas_mg", "bulk", "class=S"), ("nas_sp", "bulk", "class=S"), ("prk_transpose", "bulk", ""),
+                ("gups", "bulk", "updates=8192 log2_cells=16"), ("phases", "bulk", "copies=16 bytes=4096 direction=get compute_us=100"),
+                ("phases", "bulk", "copies=16 bytes=4096 direction=put compute_us=100")]
 METHODS = {"bulk": ["blocking", "puts", "gets", "both"], "fine": ["blocking", "single", "boxes", "lists"]}
 
 
 def region_choices(args):
     """What regions decide, by MODELS (a folder with NETWORK.stripline.json, "" for none) or by time, over the best of all methods,
-    each forced by a rule, on five networks, or those whose name contains NETWORK. The same command prints the same figures. Takes some ten minutes for 4 ranks."""
+    each forced by a rule, on five networks, or those whose name contains NETWORK. The same command prints the same figures. Takes some twenty minutes for 4 ranks."""
     rows, losses = [], {"bulk": [], "fine": []}
     for network in FIVE_NETWORKS:
         if args.network not in network:
             continue
         kernels = kernels_on(args, network, 12)
         for ranks in args.ranks or [4]:
-            cells = [("bulk", kernel, *of) for kernel, of in BULK_KERNELS.items()]
+            cells = [("bulk", *of) for of in BULK_KERNELS]
             cells += [("fine", kernel, "fine_region", of[0]) for kernel, of in FINE_KERNELS.items()]
+            cells += [("fine", "strided_reads", "fine_region", f"reads=8 stride={stride}") for stride in (8, 512)]
             for kind, kernel, variant, parameters in cells:
                 def seconds(tuning):
                     return kernels.run(kernel, parameters, ranks, 600, "32M", [variant], tuning)[1][variant]["median"]
@@ -556,7 +559,7 @@ def region_choices(args):
                 best = min(swept, key=swept.get)
                 loss = seconds(None) / swept[best]
                 losses[kind].append(loss)
-                rows.append([network, ranks, f"{kernel} {parameters}".strip(), *(f"{1e9 * one:.4g}" for one in swept.values()), best, f"{loss:.3f}"])
+                rows.append([network, ranks, f"{kernel} {variant} {parameters}".strip(), *(f"{1e9 * one:.4g}" for one in swept.values()), best, f"{loss:.3f}"])
     print_table(["network", ">ranks", "kernel", ">blocking [ns]", ">puts, or single [ns]", ">gets, or boxes [ns]", ">both, or lists [ns]",
                  "best", ">decided / best"], rows)
     print()
