@@ -533,22 +533,25 @@ def strides(args):
 
 
 # Kernels with blocking copies, the variant in a region, and their parameters.
-BULK_KERNELS = {"nas_bt": ("bulk", "class=S"), "nas_cg": ("bulk", "class=S"), "nas_ft": ("bulk", "class=S"), "nas_is": ("bulk", "class=S"),
-                "nas_mg": ("bulk", "class=S"), "nas_sp": ("bulk", "class=S"), "prk_transpose": ("bulk", "")}
+BULK_KERNELS = [("nas_bt", "bulk", "class=S"), ("nas_cg", "bulk", "class=S"), ("nas_ft", "bulk", "class=S"), ("nas_ft", "pencils_bulk", "class=S"),
+                ("nas_is", "bulk", "class=S"), ("nas_mg", "bulk", "class=S"), ("nas_sp", "bulk", "class=S"), ("prk_transpose", "bulk", ""),
+                ("gups", "bulk", "updates=8192 log2_cells=16"), ("phases", "bulk", "copies=16 bytes=4096 direction=get compute_us=100"),
+                ("phases", "bulk", "copies=16 bytes=4096 direction=put compute_us=100")]
 METHODS = {"bulk": ["blocking", "puts", "gets", "both"], "fine": ["blocking", "single", "boxes", "lists"]}
 
 
 def region_choices(args):
     """What regions decide, by MODELS (a folder with NETWORK.stripline.json, "" for none) or by time, over the best of all methods,
-    each forced by a rule, on five networks, or those whose name contains NETWORK. The same command prints the same figures. Takes some ten minutes for 4 ranks."""
+    each forced by a rule, on five networks, or those whose name contains NETWORK. The same command prints the same figures. Takes some twenty minutes for 4 ranks."""
     rows, losses = [], {"bulk": [], "fine": []}
     for network in FIVE_NETWORKS:
         if args.network not in network:
             continue
         kernels = kernels_on(args, network, 12)
         for ranks in args.ranks or [4]:
-            cells = [("bulk", kernel, *of) for kernel, of in BULK_KERNELS.items()]
+            cells = [("bulk", *of) for of in BULK_KERNELS]
             cells += [("fine", kernel, "fine_region", of[0]) for kernel, of in FINE_KERNELS.items()]
+            cells += [("fine", "strided_reads", "fine_region", f"reads=8 stride={stride}") for stride in (8, 512)]
             for kind, kernel, variant, parameters in cells:
                 def seconds(tuning):
                     return kernels.run(kernel, parameters, ranks, 600, "32M", [variant], tuning)[1][variant]["median"]
@@ -556,7 +559,7 @@ def region_choices(args):
                 best = min(swept, key=swept.get)
                 loss = seconds(None) / swept[best]
                 losses[kind].append(loss)
-                rows.append([network, ranks, f"{kernel} {parameters}".strip(), *(f"{1e9 * one:.4g}" for one in swept.values()), best, f"{loss:.3f}"])
+                rows.append([network, ranks, f"{kernel} {variant} {parameters}".strip(), *(f"{1e9 * one:.4g}" for one in swept.values()), best, f"{loss:.3f}"])
     print_table(["network", ">ranks", "kernel", ">blocking [ns]", ">puts, or single [ns]", ">gets, or boxes [ns]", ">both, or lists [ns]",
                  "best", ">decided / best"], rows)
     print()
@@ -598,13 +601,15 @@ def bare_libfabric(args, folder):
 
 def openshmem(args):
     """OpenSHMEM's operations by the same program in C, built by the compilers of this build, of Open MPI (over UCX; oshcc and oshrun are
-    found by PATH), and of Sandia OpenSHMEM where SANDIA is the folder that it is installed in ("" for none): latency, rate, bandwidth, and collective operations with 2 and
-    4 PEs, in alternating jobs. Over tcp, beside bare libfabric (stripline-compare) too. Asked are ratios of at most 1 within the node,
+    found by PATH), and of Sandia OpenSHMEM where SANDIA is the folder that scripts/build_sos.sh has installed it in ("" for none): latency, rate, bandwidth, and
+    collective operations with 2 and 4 PEs, in alternating jobs. Over tcp, beside bare libfabric (stripline-compare) too. Asked are ratios of at most 1 within the node,
     where no row may be above with its whole interval, and over tcp of 1.05 to bare libfabric. MODEL is that of the path, "" for none. Takes some ten
     minutes."""
     need(args.bin / "stripline-run", args.bin / "oshcc", args.bin / "stripline-compare")
     subprocess.run(["bash", "-c", 'source "$0" && require_packages "$@"', HERE / "common.sh", "openmpi-bin", "libopenmpi-dev"], check=True)
-    sandia = pathlib.Path(args.sandia) / "bin" if args.sandia else None
+    sandia = pathlib.Path(args.sandia).absolute() / "bin" if args.sandia else None
+    if sandia:
+        need(sandia / "oshcc", sandia / "oshrun")
     compilers = {"ours": args.bin / "oshcc", "Open MPI": "oshcc", **({"Sandia": sandia / "oshcc"} if sandia else {})}
     systems = [*compilers, *(["libfabric"] if args.path == "tcp" else [])]
     rounds = Rounds("operation", "bytes", "ranks")
@@ -621,7 +626,7 @@ def openshmem(args):
                 rounds.add(nth, run_job(["oshrun", "--oversubscribe", "--quiet", *AS_ROOT, "-n", ranks, *UCX_ANY, *UCX_OF_SHMEM[args.path],
                                          *command["Open MPI"]], 300, may_fail=True))
                 if sandia:
-                    rounds.add(nth, run_job([sandia / "oshrun", *AS_ROOT, "-n", ranks, *command["Sandia"]], 300,
+                    rounds.add(nth, run_job([sandia / "oshrun", "-n", ranks, *command["Sandia"]], 300,
                                             {"SHMEM_OFI_PROVIDER": "tcp;ofi_rxm" if args.path == "tcp" else "shm"}, may_fail=True))
             if args.path == "tcp":
                 rounds.add(nth, bare_libfabric(args, folder))
@@ -810,18 +815,22 @@ STRATEGIES = {"shared_histogram": ["locked", "atomic", "replicate", "hybrid"],
 
 def injection(args):
     """Two threads of a rank that put, get and add to words of another rank, each by an injection_context of its own, beside one thread:
-    stripline-injection over a FABRIC. Asked is that two take less time for an operation, in all rows. Needs three processors: one serves. Takes a minute."""
+    stripline-injection over a FABRIC; and an OpenSHMEM program that does so by contexts (osh_injection). Asked is that two take less time for an operation,
+    in all rows. Needs three processors: one serves. Takes two minutes."""
     processors = len(os.sched_getaffinity(0))
     if processors < 3:
         sys.exit(f"compare.py: two threads and the rank that serves them take three processors, and there are {processors}: nothing to compare")
-    need(args.bin / "stripline-run", args.bin / "stripline-injection")
+    need(args.bin / "stripline-run", args.bin / "stripline-injection", args.bin / "osh_injection")
     systems = {1: "one thread", 2: "two threads"}
+    path = ["--fabric", args.fabric, "--same-node", "network"]
     rounds = Rounds("operation", "bytes")
     for nth in range(args.rounds):
-        lines = stripline_run(args.bin, 2, ["--fabric", args.fabric, "--same-node", "network"],
+        lines = stripline_run(args.bin, 2, path,
                               [args.bin / "stripline-injection", "--threads", "1,2", "--bytes", "8,1024", "--rounds", args.batches, "--json"], 240)
         rounds.add(nth, [{**line["params"], "system": systems[line["params"]["threads"]], "median_s": 1 / line["median"]}
                          for line in lines if line["variant"] == "own_queues"])
+        lines = stripline_run(args.bin, 2, path, [args.bin / "osh_injection", args.batches], 240)
+        rounds.add(nth, [{**line, "operation": f"{line['operation']} of OpenSHMEM", "system": systems[line["threads"]]} for line in lines])
     print_rounds(rounds, ["operation", "bytes"], lambda *key: key, list(systems.values()), [("two threads", "one thread")])
     ratios = [ratio_of(r, "two threads", "one thread") for _, r in rounds]
     most = ASKED["injection: two threads / one thread"]

@@ -90,6 +90,20 @@ TEST(OpenShmem, CountsAndReadsOneByOne) {
   }
 }
 
+TEST(OpenShmem, MeasuresThreadsThatHaveContexts) {
+  for (const auto& path : {kTcp, kShm, kMapped}) {
+    const Finished ended = job(2, path, osh("injection", {"3"}));
+    ASSERT_EQ(ended.exit_code, kExitOk) << ended.err;
+    size_t rows = 0;
+    for (size_t at = 0; (at = ended.out.find("\"threads\":2,", at)) != std::string::npos; ++at)
+      ++rows;
+    EXPECT_EQ(rows, 6u) << ended.out;
+  }
+  const Finished refused = job(3, kTcp, osh("injection"));
+  EXPECT_NE(refused.exit_code, kExitOk);
+  EXPECT_NE(refused.err.find("with 2 PEs"), std::string::npos) << refused.err;
+}
+
 TEST(OpenShmem, ShowsInTracesWhatNeedsNotWait) {
   Arguments traced = kTcp;
   traced.emplace_back("--trace");

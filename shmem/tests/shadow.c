@@ -1,5 +1,5 @@
 /*
- * Random puts, gets, atomic operations, signals, fences, waits and collectives of all PEs and
+ * Random puts, gets, atomic operations, signals, locks, fences, waits and collectives of all PEs and
  * threads, against what a program that does them one after the other would find. Arguments: the
  * seed, the number of operations of each thread, and of threads of each PE.
  *
@@ -7,7 +7,8 @@
  * what its memory is to hold. A thread has a window in every PE's memory to which it alone writes,
  * and orders operations that overlap by a fence of their context, or by a quiet where that is
  * another one. Its contexts are the default one, which threads share, two of its own, and one of a
- * team in which PEs have other numbers. Counters that all add to are sums. Collectives, letters to
+ * team in which PEs have other numbers. Counters that all add to, by atomic operations or by reading
+ * and writing them with a lock, are sums. Collectives, letters to
  * the next PE, and phases between barriers, in which one thread puts large blocks and gets others
  * again and again, are drawn from a stream that is the same on all PEs.
  */
@@ -22,12 +23,14 @@ enum {
   kWriters = kMostPes * kMostThreads,
   kWindow = 1024,
   kCounters = 16,
+  kLocks = 3,
   kContexts = 4,
   kBackwards = 3, /* the context of the team in which PEs are numbered from the last on */
   kBetweenCollectives = 40,
   kBetweenPhases = 200,
   kBlock = 24,
   kFlags = 4,
+  kPart = kBlock / kFlags,
   kLarge = 12000, /* words: more than puts of which the runtime makes a copy */
   kRepeated = 6
 };
@@ -62,6 +65,7 @@ typedef enum {
   kSwap,
   kCompareSwap,
   kSwapShort,
+  kLocked,
   kFence,
   kQuiet
 } Kind;
@@ -86,6 +90,9 @@ static unsigned long word_of(const Operation *operation, int i) { return operati
 
 static int half_of(const Operation *operation) { return (int)(operation->value % 2); }
 
+/* Of puts with a signal: whether that is added to. */
+static int adds_signal(const Operation *operation) { return operation->value / 2 % 2 == 1; }
+
 static Operation next_operation(Random *random, int pes) {
   Operation operation;
   const uint32_t chance = below(random, 100);
@@ -106,6 +113,7 @@ static Operation next_operation(Random *random, int pes) {
                    : chance < 90 ? kSwap
                    : chance < 92 ? kCompareSwap
                    : chance < 93 ? kSwapShort
+                   : chance < 94 ? kLocked
                    : chance < 96 ? kFence
                                  : kQuiet;
   operation.context = (int)below(random, kContexts);
@@ -126,8 +134,12 @@ static Operation next_operation(Random *random, int pes) {
 static unsigned long static_windows[kWriters][kWindow];
 static unsigned long *heap_windows;
 static uint64_t signals_seen[kWriters];
+/* Sums of one thread's signals each. */
+static uint64_t signals_added[kWriters];
 static long counters[kCounters];
 static unsigned long toggles[kCounters];
+/* Who has the lock reads and writes the counter on any PE. */
+static long locks[kLocks], guarded[kLocks];
 /* Swapped by one thread each. */
 static unsigned long slots[kWriters];
 static unsigned short_slots[kWriters];
@@ -163,6 +175,8 @@ typedef struct {
   unsigned long sources[4][kWindow];
   int source;
   unsigned long strided[2 * kWindow];
+  /* The flags of the next PE that this thread raises. */
+  uint64_t raised[kFlags];
 } Thread;
 static Thread threads[kMostThreads];
 
@@ -260,11 +274,13 @@ static void write_window(Thread *self, const Operation *operation, int pe) {
       for (int i = 0; i < operation->words; ++i) self->strided[i / 2 * 3 + i % 2] = from[i];
       shmem_ibput(ctx, there, self->strided, operation->stride, 3, 2, words / 2, pe);
       break;
-    default:
-      shmem_put_signal(ctx, there, from, words, &signals_seen[me * kMostThreads + self->number],
-                       (uint64_t)operation->value, SHMEM_SIGNAL_SET, pe);
+    default: {
+      const int adds = adds_signal(operation), writer = me * kMostThreads + self->number;
+      shmem_put_signal(ctx, there, from, words, adds ? &signals_added[writer] : &signals_seen[writer],
+                       (uint64_t)operation->value, adds ? SHMEM_SIGNAL_ADD : SHMEM_SIGNAL_SET, pe);
       memset(from, 0xee, words * sizeof *from);
       break;
+    }
   }
   wrote(self, operation);
 }
@@ -295,6 +311,21 @@ static void read_window(Thread *self, const Operation *operation, int pe) {
     shmem_iget(ctx, get->back, there, 1, operation->stride, words, pe);
   }
   for (int i = 0; i < operation->words; ++i) CHECK_EQUAL(get->back[i], get->expected[i]);
+}
+
+/* What others have done with the lock is there, and what is done with it is there for the next one: without a call that
+ * completes it. */
+static void count_with_lock(const Operation *operation) {
+  const int lock = operation->first % kLocks;
+  if (operation->value % 4 == 0) {
+    while (shmem_test_lock(&locks[lock]) != 0) {
+    }
+  } else {
+    shmem_set_lock(&locks[lock]);
+  }
+  const long before = shmem_g(&guarded[lock], operation->target);
+  shmem_p(&guarded[lock], before + 1, operation->target);
+  shmem_clear_lock(&locks[lock]);
 }
 
 static void carry_out(Thread *self, const Operation *operation) {
@@ -340,6 +371,9 @@ static void carry_out(Thread *self, const Operation *operation) {
       self->swapped_short[operation->target] = value;
       break;
     }
+    case kLocked:
+      count_with_lock(operation);
+      break;
     case kFence:
       shmem_ctx_fence(ctx);
       break;
@@ -404,49 +438,101 @@ static void collective(Thread *self, Random *random, unsigned long round) {
   }
 }
 
-/* Until all flags are raised, by each kind of wait and test. */
-static void await_flags(uint64_t *raised, uint64_t stamp, uint32_t how) {
+/* Waits and tests, by the order of await_flags(). Those of vectors have a value for each flag. */
+enum {
+  kWaitEach,
+  kWaitSignals,
+  kTestEach,
+  kWaitAll,
+  kTestAll,
+  kWaitAny,
+  kTestAny,
+  kWaitSome,
+  kTestSome,
+  kWaitAllVector, /* from here on: those of vectors */
+  kTestAllVector,
+  kWaitAnyVector,
+  kTestAnyVector,
+  kWaitSomeVector,
+  kTestSomeVector,
+  kWaits
+};
+
+static size_t any_raised(uint64_t *raised, const int *status, uint64_t *stamps, uint32_t how) {
+  switch (how) {
+    case kWaitAny:
+      return shmem_wait_until_any(raised, kFlags, status, SHMEM_CMP_EQ, stamps[0]);
+    case kTestAny:
+      return shmem_test_any(raised, kFlags, status, SHMEM_CMP_EQ, stamps[0]);
+    case kWaitAnyVector:
+      return shmem_wait_until_any_vector(raised, kFlags, status, SHMEM_CMP_EQ, stamps);
+    default:
+      return shmem_test_any_vector(raised, kFlags, status, SHMEM_CMP_EQ, stamps);
+  }
+}
+
+static size_t some_raised(uint64_t *raised, size_t *indices, const int *status, uint64_t *stamps, uint32_t how) {
+  switch (how) {
+    case kWaitSome:
+      return shmem_wait_until_some(raised, kFlags, indices, status, SHMEM_CMP_EQ, stamps[0]);
+    case kTestSome:
+      return shmem_test_some(raised, kFlags, indices, status, SHMEM_CMP_EQ, stamps[0]);
+    case kWaitSomeVector:
+      return shmem_wait_until_some_vector(raised, kFlags, indices, status, SHMEM_CMP_EQ, stamps);
+    default:
+      return shmem_test_some_vector(raised, kFlags, indices, status, SHMEM_CMP_EQ, stamps);
+  }
+}
+
+/* Until all flags are raised to their stamps, by each kind of wait and test. */
+static void await_flags(uint64_t *raised, uint64_t *stamps, uint32_t how) {
   int status[kFlags] = {0};
   size_t indices[kFlags], found = 0;
-  uint64_t stamps[kFlags];
-  for (int i = 0; i < kFlags; ++i) stamps[i] = stamp;
   switch (how) {
-    case 0:
-      for (int i = 0; i < kFlags; ++i) shmem_wait_until(&raised[i], SHMEM_CMP_EQ, stamp);
+    case kWaitEach:
+      for (int i = 0; i < kFlags; ++i) shmem_wait_until(&raised[i], SHMEM_CMP_EQ, stamps[i]);
       break;
-    case 1:
-      for (int i = 0; i < kFlags; ++i) CHECK_EQUAL(shmem_signal_wait_until(&raised[i], SHMEM_CMP_GE, stamp), stamp);
-      break;
-    case 2:
-      shmem_wait_until_all(raised, kFlags, status, SHMEM_CMP_EQ, stamp);
-      break;
-    case 3:
-      shmem_wait_until_all_vector(raised, kFlags, status, SHMEM_CMP_GE, stamps);
-      break;
-    case 4:
+    case kWaitSignals:
       for (int i = 0; i < kFlags; ++i) {
-        while (!shmem_test(&raised[i], SHMEM_CMP_EQ, stamp)) {
+        CHECK_EQUAL(shmem_signal_wait_until(&raised[i], SHMEM_CMP_GE, stamps[i]), stamps[i]);
+      }
+      break;
+    case kTestEach:
+      for (int i = 0; i < kFlags; ++i) {
+        while (!shmem_test(&raised[i], SHMEM_CMP_EQ, stamps[i])) {
         }
       }
       break;
-    case 5:
-      while (!shmem_test_all(raised, kFlags, status, SHMEM_CMP_EQ, stamp)) {
+    case kWaitAll:
+      shmem_wait_until_all(raised, kFlags, status, SHMEM_CMP_EQ, stamps[0]);
+      break;
+    case kTestAll:
+      while (!shmem_test_all(raised, kFlags, status, SHMEM_CMP_EQ, stamps[0])) {
+      }
+      break;
+    case kWaitAllVector:
+      shmem_wait_until_all_vector(raised, kFlags, status, SHMEM_CMP_GE, stamps);
+      break;
+    case kTestAllVector:
+      while (!shmem_test_all_vector(raised, kFlags, status, SHMEM_CMP_EQ, stamps)) {
+      }
+      break;
+    case kWaitAny:
+    case kTestAny:
+    case kWaitAnyVector:
+    case kTestAnyVector:
+      while (found < kFlags) {
+        const size_t one = any_raised(raised, status, stamps, how);
+        if (one == SIZE_MAX && (how == kTestAny || how == kTestAnyVector)) continue;
+        CHECK(one < kFlags && status[one] == 0);
+        status[one] = 1;
+        ++found;
       }
       break;
     default:
       while (found < kFlags) {
-        if (how < 8) {
-          const size_t one = how == 6 ? shmem_wait_until_any(raised, kFlags, status, SHMEM_CMP_EQ, stamp)
-                                      : shmem_test_any(raised, kFlags, status, SHMEM_CMP_EQ, stamp);
-          if (how == 7 && one == SIZE_MAX) continue;
-          CHECK(one < kFlags && status[one] == 0);
-          status[one] = 1;
-          ++found;
-          continue;
-        }
-        const size_t some = how == 8 ? shmem_wait_until_some(raised, kFlags, indices, status, SHMEM_CMP_EQ, stamp)
-                                     : shmem_test_some(raised, kFlags, indices, status, SHMEM_CMP_EQ, stamp);
-        CHECK(some <= kFlags - found && (how == 9 || some > 0));
+        const size_t some = some_raised(raised, indices, status, stamps, how);
+        CHECK(some <= kFlags - found && (some > 0 || how == kTestSome || how == kTestSomeVector));
         for (size_t i = 0; i < some; ++i) {
           CHECK(indices[i] < kFlags && status[indices[i]] == 0);
           status[indices[i]] = 1;
@@ -454,7 +540,7 @@ static void await_flags(uint64_t *raised, uint64_t stamp, uint32_t how) {
         found += some;
       }
   }
-  for (int i = 0; i < kFlags; ++i) CHECK_EQUAL(raised[i], stamp);
+  for (int i = 0; i < kFlags; ++i) CHECK_EQUAL(raised[i], stamps[i]);
 }
 
 static void raise_flag(shmem_ctx_t ctx, uint64_t *raised, uint64_t stamp, uint32_t how, int pe) {
@@ -474,14 +560,26 @@ static void raise_flag(shmem_ctx_t ctx, uint64_t *raised, uint64_t stamp, uint32
   }
 }
 
+/* The letter in as many parts as there are flags, each with its flag as a signal, which nothing else orders. */
+static void send_with_signals(Thread *self, shmem_ctx_t ctx, const unsigned long *out, const uint64_t *stamps, int adds,
+                              int pe) {
+  for (int i = 0; i < kFlags; ++i) {
+    const uint64_t signal = adds ? stamps[i] - self->raised[i] : stamps[i];
+    shmem_put_signal(ctx, letters[self->number] + i * kPart, out + i * kPart, kPart, &flags[self->number][i], signal,
+                     adds ? SHMEM_SIGNAL_ADD : SHMEM_SIGNAL_SET, pe);
+  }
+}
+
 /* Each PE writes to the next one, which waits until the letter has come. */
 static void letter(Thread *self, Random *random, unsigned long round) {
   const int me = shmem_my_pe(), pes = shmem_n_pes(), next = (me + 1) % pes, before = (me + pes - 1) % pes;
-  const uint32_t context = below(random, kBackwards), fences = below(random, 2), how = below(random, 10);
-  const uint32_t writes = below(random, 4), raises = below(random, 4);
+  const uint32_t context = below(random, kBackwards), fences = below(random, 2), how = below(random, kWaits);
+  const uint32_t writes = below(random, 6), raises = below(random, 4);
   const shmem_ctx_t ctx = self->contexts[context];
   unsigned long *const out = given[self->number], *const here = letters[self->number];
-  const uint64_t stamp = round + 1;
+  /* They rise from letter to letter, whether they differ among flags or not. */
+  uint64_t stamps[kFlags];
+  for (int i = 0; i < kFlags; ++i) stamps[i] = (round + 1) * kFlags + (how >= kWaitAllVector ? (uint64_t)i : 0);
   for (int i = 0; i < kBlock; ++i) out[i] = element(round, me, i);
   switch (writes) {
     case 0:
@@ -493,17 +591,23 @@ static void letter(Thread *self, Random *random, unsigned long round) {
     case 2:
       shmem_put_nbi(ctx, here, out, kBlock, next);
       break;
-    default:
+    case 3:
       for (int i = 0; i < kBlock; ++i) shmem_atomic_set(ctx, &here[i], out[i], next);
       break;
+    default:
+      send_with_signals(self, ctx, out, stamps, writes == 4, next);
+      break;
   }
-  if (fences) {
-    shmem_ctx_fence(ctx);
-  } else {
-    shmem_ctx_quiet(ctx);
+  if (writes < 4) {
+    if (fences) {
+      shmem_ctx_fence(ctx);
+    } else {
+      shmem_ctx_quiet(ctx);
+    }
+    for (int i = 0; i < kFlags; ++i) raise_flag(ctx, &flags[self->number][i], stamps[i], raises, next);
   }
-  for (int i = 0; i < kFlags; ++i) raise_flag(ctx, &flags[self->number][i], stamp, raises, next);
-  await_flags(flags[self->number], stamp, how);
+  memcpy(self->raised, stamps, sizeof stamps);
+  await_flags(flags[self->number], stamps, how);
   for (int i = 0; i < kBlock; ++i) CHECK_EQUAL(here[i], element(round, before, i));
   shmem_ctx_quiet(ctx);
   shmem_team_sync(self->team); /* it has been read */
@@ -576,6 +680,7 @@ static void replay(int pe, const Thread *thread, int me, int pes) {
   static unsigned long expected[2][kWindow];
   memset(expected, 0, sizeof expected);
   unsigned long swapped = 0;
+  uint64_t added = 0;
   unsigned swapped_short = 0;
   Random random = {stream_of(thread->seed, pe, thread->number)};
   for (long n = 0; n < thread->operations; ++n) {
@@ -590,12 +695,15 @@ static void replay(int pe, const Thread *thread, int me, int pes) {
     if (operation.kind == kAdd) counters[counter] -= (long)(operation.value % 1000);
     if (operation.kind == kFetchAdd || operation.kind == kFetchAddNbi) counters[counter] -= 1;
     if (operation.kind == kXor) toggles[counter] ^= operation.value;
+    if (operation.kind == kPutSignal && adds_signal(&operation)) added += operation.value;
+    if (operation.kind == kLocked) guarded[operation.first % kLocks] -= 1;
     if (operation.kind == kSwap || (operation.kind == kCompareSwap && operation.first % 2)) swapped = operation.value;
     if (operation.kind == kSwapShort) swapped_short = (unsigned)operation.value;
   }
   const size_t writer = (size_t)(pe * kMostThreads + thread->number);
   CHECK_EQUAL(slots[writer], swapped);
   CHECK_EQUAL(short_slots[writer], swapped_short);
+  CHECK_EQUAL(signals_added[writer], added);
   for (int i = 0; i < kWindow; ++i) {
     CHECK_EQUAL(static_windows[writer][i], expected[0][i]);
     CHECK_EQUAL(heap_windows[writer * kWindow + (size_t)i], expected[1][i]);
@@ -643,6 +751,10 @@ int main(int argc, char **argv) {
   for (int i = 0; i < kCounters; ++i) {
     CHECK_EQUAL(counters[i], 0);
     CHECK_EQUAL(toggles[i], 0);
+  }
+  for (int i = 0; i < kLocks; ++i) {
+    CHECK_EQUAL(guarded[i], 0);
+    CHECK_EQUAL(locks[i], 0);
   }
   for (int t = 0; t < used; ++t) {
     for (int i = 1; i < kBackwards; ++i) shmem_ctx_destroy(threads[t].contexts[i]);

@@ -155,6 +155,11 @@ std::string nodes_text(const SearchReport& search) {
 }
 
 // A line for each range of sizes with one choice.
+// Why a value is taken, or what was found of it alone.
+std::string found_of(const KnobResult& knob) {
+  return knob.together.empty() ? describe(knob.decision) : knob.together;
+}
+
 std::vector<std::string> gain_lines(const ExportRecord& record) {
   std::vector<std::string> lines;
   const auto& cells = record.search.result.by_cell;
@@ -214,6 +219,7 @@ Json to_json(const ExportRecord& record) {
                      {"ratio_low", number_json(knob.decision.ratio.lower)},
                      {"ratio_high", number_json(knob.decision.ratio.upper)},
                      {"failure", knob.failure}});
+    if (!knob.together.empty()) knobs.back()["together"] = knob.together;
   }
   Json settings = Json::object();
   for (const targets::Setting& one : record.search.settings) settings[one.name] = one.value;
@@ -414,7 +420,7 @@ std::vector<std::string> comments_of(const ExportRecord& record, const std::stri
   for (const auto& setting : record.search.settings) {
     for (const KnobResult& knob : record.search.knobs) {
       if (knob.setting == setting) {
-        lines.push_back(setting.name + " = " + setting.value + ": " + describe(knob.decision));
+        lines.push_back(setting.name + " = " + setting.value + ": " + found_of(knob));
       }
     }
   }
@@ -463,7 +469,7 @@ std::string summary_of(const ExportRecord& record) {
   Table knobs({{"knob"}, {"value"}, {"found"}});
   for (const KnobResult& knob : record.search.knobs) {
     knobs.add({knob.setting.name, knob.setting.value,
-               knob.failure.empty() ? describe(knob.decision) : knob.failure});
+               knob.failure.empty() ? found_of(knob) : knob.failure});
   }
   if (!knobs.empty()) text += "\n" + knobs.text();
   for (const std::string& name : record.search.unsettable) {

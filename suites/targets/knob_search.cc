@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "base/random.h"
+#include "optimizer/search/coordinate_search.h"
 #include "optimizer/stats/order.h"
 
 namespace stripline::suites::tune {
@@ -16,12 +19,26 @@ namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-// The part of the time in which each value is measured alone; the rest is for several together.
+// The part of the time in which each value is measured alone; the rest, and what that leaves, is
+// for several together.
 constexpr double kScreening = 0.75;
 // Values that a sweep measures by twos.
 constexpr size_t kMostPaired = 6;
+// Knobs whose values are looked for together: those that surely change most.
+constexpr size_t kMostTogether = 3;
+// A value with which everything takes this much longer alone is not looked at beside others.
+constexpr double kHopelessFactor = 1.5;
 // A value with which an operation takes this much longer is sure to show in other runs, too.
 constexpr double kProbeFactor = 1.5;
+
+// By how much times surely change with a value, over all cells or in its worst one.
+double sure_effect(const targets::KnobDecision& decision) {
+  const bool acts = decision.outcome != targets::KnobOutcome::few_runs &&
+                    decision.outcome != targets::KnobOutcome::no_effect;
+  if (!acts) return 0;
+  return std::max({0.0, decision.ratio.lower - 1, 1 - decision.ratio.upper,
+                   decision.worst_ratio.interval.low - 1});
+}
 
 // Cells of these sizes behind others.
 class Cells {
@@ -155,7 +172,8 @@ class KnobSearch {
     tell_(std::to_string(measured) + " of " + std::to_string(arms_.size()) +
           " values of knobs measured in " + std::to_string(runs) + " runs");
     choose_probe();
-    launcher_.end_within((1 - kScreening) * options_.knob_budget_s);
+    const double left_s = std::max(launcher_.left_s(), 0.0);
+    launcher_.end_within(left_s + (1 - kScreening) * options_.knob_budget_s);
     return decide();
   }
 
@@ -426,8 +444,10 @@ class KnobSearch {
       report_.knobs.push_back({arm.setting, arm.decision, arm.failure});
       if (arm.failure.empty()) report_.knob_times.swept.push_back({{arm.setting}, arm.times, {}});
     }
+    // Before some of them are refused beside others.
+    const std::vector<Acting> knobs = acting();
     for (KnobResult* const result : departing()) STRIPLINE_RETURN_IF_ERROR(take(*result));
-    return {};
+    return knobs.size() < 2 ? Status() : look_for_values_together(knobs);
   }
 
   // The best value of each knob that gains, the largest gain first.
@@ -465,28 +485,211 @@ class KnobSearch {
     return {};
   }
 
-  // Fresh launches with and without a setting beside those that depart already, in turns. Why it
-  // stays at its default; empty: it departs, too.
+  // Why a setting stays at its default beside those that depart already; empty: it departs, too.
   Result<std::string> refused_beside_others(const targets::Setting& setting) {
+    STRIPLINE_ASSIGN_OR_RETURN(const Compared compared,
+                               compare({.setting = setting}, report_.settings, report_.settings));
+    if (!compared.failure.empty()) return compared.failure;
+    if (compared.decision.outcome == targets::KnobOutcome::departs) return std::string();
+    return "beside " + text_of(report_.settings.front()) + ": " + describe(compared.decision);
+  }
+
+  // What an arm does, beside some settings, to times with others alone.
+  struct Compared {
+    targets::KnobDecision decision;
+    std::string failure;
+  };
+
+  // By fresh launches of both, in turns.
+  Result<Compared> compare(Arm with, const std::vector<targets::Setting>& beside,
+                           const std::vector<targets::Setting>& others) {
     Arm without;
-    Arm with{.setting = setting};
     for (size_t run = 0; run < least_runs() && with.failure.empty(); ++run) {
-      const bool first = run % 2 == 0;
-      STRIPLINE_RETURN_IF_ERROR(measure(first ? without : with, run, report_.settings));
-      STRIPLINE_RETURN_IF_ERROR(measure(first ? with : without, run, report_.settings));
+      for (const bool first : {true, false}) {
+        const bool is_without = first == (run % 2 == 0);
+        STRIPLINE_RETURN_IF_ERROR(is_without ? measure(without, run, others)
+                                             : measure(with, run, beside));
+      }
       if (!without.failure.empty()) with.failure = without.failure;
     }
-    if (!with.failure.empty()) return with.failure;
+    Compared compared{.failure = with.failure};
+    if (!compared.failure.empty()) return compared;
     std::vector<targets::CellTimes> times;
     for (size_t i = 0; i < cells_.size(); ++i) {
       without.times[i].resize(least_runs(), kMissing);
       with.times[i].resize(least_runs(), kMissing);
       times.push_back({{}, without.times[i], with.times[i]});
     }
-    STRIPLINE_ASSIGN_OR_RETURN(const auto decision, targets::decide_knob(times, options_.rule));
-    if (decision.outcome == targets::KnobOutcome::departs) return std::string();
-    const std::string other = report_.settings.front().name + "=" + report_.settings.front().value;
-    return "beside " + other + ": " + describe(decision);
+    STRIPLINE_ASSIGN_OR_RETURN(compared.decision, targets::decide_knob(times, options_.rule));
+    return compared;
+  }
+
+  // A knob that surely changes times, and its values that may be worth something beside others.
+  struct Acting {
+    double effect = 0;  // of the value that changes most
+    std::vector<KnobResult*> values;
+  };
+
+  // Begins with those that change most. The values of a knob are in a row.
+  std::vector<Acting> acting() {
+    std::vector<Acting> knobs;
+    std::string_view last;
+    for (KnobResult& result : report_.knobs) {
+      const auto& decision = result.decision;
+      const bool measured =
+          result.failure.empty() && decision.outcome != targets::KnobOutcome::few_runs;
+      if (!measured || decision.ratio.value > kHopelessFactor) continue;
+      if (knobs.empty() || last != result.setting.name) knobs.emplace_back();
+      last = result.setting.name;
+      Acting& knob = knobs.back();
+      knob.effect = std::max(knob.effect, sure_effect(decision));
+      knob.values.push_back(&result);
+    }
+    std::erase_if(knobs, [](const Acting& knob) { return knob.effect == 0; });
+    std::ranges::stable_sort(knobs, std::greater<>(), &Acting::effect);
+    knobs.resize(std::min(knobs.size(), kMostTogether));
+    return knobs;
+  }
+
+  // The values of a combination, beside what departs of other knobs.
+  std::vector<targets::Setting> settings_of(const std::vector<Acting>& knobs,
+                                            const search::Combination& combination) const {
+    std::vector<targets::Setting> settings;
+    for (size_t i = 0; i < knobs.size(); ++i) {
+      if (combination[i] > 0) settings.push_back(knobs[i].values[combination[i] - 1]->setting);
+    }
+    for (const targets::Setting& setting : report_.settings) {
+      const bool looked_at = std::ranges::any_of(knobs, [&](const Acting& knob) {
+        return knob.values.front()->setting.name == setting.name;
+      });
+      if (!looked_at) settings.push_back(setting);
+    }
+    return settings;
+  }
+
+  // What departs of these knobs.
+  search::Combination taken(const std::vector<Acting>& knobs) const {
+    search::Combination combination(knobs.size(), 0);
+    for (size_t i = 0; i < knobs.size(); ++i) {
+      for (size_t value = 0; value < knobs[i].values.size(); ++value) {
+        const targets::Setting& setting = knobs[i].values[value]->setting;
+        const bool departs = std::ranges::find(report_.settings, setting) != report_.settings.end();
+        if (departs) combination[i] = value + 1;
+      }
+    }
+    return combination;
+  }
+
+  // Values of different knobs may gain together although one of them, or each, loses alone: one
+  // launch of each combination that the search asks for, and fresh ones of the best.
+  Status look_for_values_together(const std::vector<Acting>& knobs) {
+    std::vector<size_t> values;
+    for (const Acting& knob : knobs) values.push_back(knob.values.size() + 1);
+    search::CoordinateSearch search(values);
+    search.add(search::Combination(knobs.size(), 0), 0);
+    for (size_t i = 0; i < knobs.size(); ++i) {
+      for (size_t value = 0; value < knobs[i].values.size(); ++value) {
+        search::Combination alone(knobs.size(), 0);
+        alone[i] = value + 1;
+        search.add(alone, std::log(knobs[i].values[value]->decision.ratio.value));
+      }
+    }
+    size_t looked_at = 0;
+    // The last launches are of the best.
+    double look_s = 0;
+    while (launcher_.left_s() > static_cast<double>(least_runs() + 1) * look_s) {
+      const auto next = search.next();
+      if (!next) break;
+      const double begin_s = launcher_.left_s();
+      STRIPLINE_ASSIGN_OR_RETURN(const double log_time,
+                                 look_at(settings_of(knobs, *next), looked_at));
+      if (launcher_.left_s() <= 0) break;
+      look_s = std::max(look_s, begin_s - launcher_.left_s());
+      search.add(*next, log_time);
+      ++looked_at;
+    }
+    tell_(std::to_string(looked_at) + " combinations of values of " + std::to_string(knobs.size()) +
+          " knobs measured");
+    return take_together(knobs, search);
+  }
+
+  // The logarithm of the mean over cells of times with settings, by those of the default, in a run
+  // of each; NaN where they fail or take too much memory.
+  Result<double> look_at(const std::vector<targets::Setting>& settings, size_t nth) {
+    if (!check_memory(settings).ok()) return kMissing;
+    Arm with;
+    Arm without;
+    for (const bool first : {true, false}) {
+      STRIPLINE_RETURN_IF_ERROR(first == (nth % 2 == 0) ? measure(without, 0)
+                                                        : measure(with, 0, settings));
+    }
+    double sum = 0;
+    for (size_t i = 0; i < cells_.size(); ++i) {
+      sum += std::log(with.times[i][0] / without.times[i][0]);
+    }
+    return with.failure.empty() ? sum / static_cast<double>(cells_.size()) : kMissing;
+  }
+
+  // Logarithms of times that differ by less than this are as good as the same.
+  double least_difference() const { return -std::log(1 - options_.rule.margin / 2); }
+
+  // The best combination, without values that change nothing in it.
+  search::Combination needed_of(const search::CoordinateSearch& search) const {
+    search::Combination best = search.best();
+    const double least = search.log_time(best).value_or(kMissing);
+    for (size_t& value : best) {
+      const size_t had = std::exchange(value, 0);
+      const double without = search.log_time(best).value_or(kMissing);
+      if (!(without < least + least_difference())) value = had;
+    }
+    return best;
+  }
+
+  // The best combination of several values departs if it gains beside what has departed so far.
+  Status take_together(const std::vector<Acting>& knobs, const search::CoordinateSearch& search) {
+    const search::Combination best = needed_of(search);
+    const search::Combination before = taken(knobs);
+    const auto several = std::ranges::count_if(best, [](size_t value) { return value > 0; });
+    if (several < 2 || best == before) return {};
+    // Fresh launches would say no more of what did not look better.
+    const double known = search.log_time(before).value_or(kMissing);
+    if (*search.log_time(best) > known - least_difference()) return {};
+    const std::vector<targets::Setting> settings = settings_of(knobs, best);
+    STRIPLINE_ASSIGN_OR_RETURN(const Compared compared, compare({}, settings, report_.settings));
+    const bool departs =
+        compared.failure.empty() && compared.decision.outcome == targets::KnobOutcome::departs;
+    if (!departs) return {};
+    const std::string found = describe(compared.decision) + " than " +
+                              (report_.settings.empty() ? "the default" : "what gains alone");
+    for (size_t i = 0; i < knobs.size(); ++i) {
+      for (size_t value = 0; value < knobs[i].values.size(); ++value) {
+        KnobResult& result = *knobs[i].values[value];
+        if (best[i] == value + 1) {
+          result.failure.clear();
+          result.together = "together with " + others_of(settings, result.setting) + " " + found;
+        } else if (before[i] == value + 1) {
+          result.failure = "is beaten by " + text_of(settings) + ", together " + found;
+        }
+      }
+    }
+    report_.settings = settings;
+    return {};
+  }
+
+  static std::string text_of(const targets::Setting& setting) {
+    return setting.name + "=" + setting.value;
+  }
+  static std::string text_of(const std::vector<targets::Setting>& settings) {
+    std::string text;
+    for (const targets::Setting& setting : settings) {
+      text += (text.empty() ? "" : " and ") + text_of(setting);
+    }
+    return text;
+  }
+  static std::string others_of(std::vector<targets::Setting> settings,
+                               const targets::Setting& one) {
+    std::erase(settings, one);
+    return text_of(settings);
   }
 
   Status check_memory(std::span<const targets::Setting> settings) const {

@@ -20,10 +20,13 @@ std::vector<DriverCell> knob_cells(const targets::Target& target,
 
 /// Values of knobs on this path beside the default, in turns, by their cells. One knob
 /// may depart by one value: that with the largest gain. Where several do, that which gains most
-/// departs, and each other one if it gains beside those that do already. What the installed version
-/// does not let be set, and what would take too much memory, is not tried. Ends when every value is
-/// known well enough, or the time is up; values that there is no time for keep the default. The
-/// value that slows an operation down most becomes the probe of settings.
+/// departs, and each other one if it gains beside those that do already. Then values of the few
+/// knobs that surely change most are looked for together (search::CoordinateSearch): the best
+/// combination departs if it gains beside what did before, whether its values gain alone or not.
+/// What the installed version does not let be set, and what would take too much memory, is not
+/// tried. Ends when every value is known well enough, or the time is up; values that there is no
+/// time for keep the default. The value that slows an operation down most becomes the probe of
+/// settings.
 Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                     SearchReport& report);
 

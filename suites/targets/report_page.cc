@@ -166,11 +166,12 @@ std::string knobs_table(const Json& record) {
   for (const Json& knob : list_of(record, "knobs")) {
     const double ratio = number_of(knob, "ratio");
     const std::string failure = text_of(knob, "failure");
+    const std::string together = text_of(knob, "together");
     const bool measured = !std::isnan(ratio) && ratio > 0 && text_of(knob, "outcome") != "few_runs";
     rows.push_back({measured ? std::abs(std::log(ratio)) : -1,
                     {text_of(knob, "name"), text_of(knob, "value"),
                      measured ? ratio_text(knob, "ratio", "ratio_low", "ratio_high") : "",
-                     text_of(knob, "outcome"), failure}});
+                     together.empty() ? text_of(knob, "outcome") : together, failure}});
   }
   std::ranges::stable_sort(rows, std::greater<>(), [](const auto& one) { return one.first; });
   std::vector<std::vector<std::string>> texts;

@@ -39,6 +39,8 @@ Json record() {
                 {"ratio", ratio},    {"ratio_low", ratio}, {"ratio_high", ratio},
                 {"failure", failure}};
   };
+  Json paired = knob("paired", 1.1, "");
+  paired.update({{"outcome", "loses"}, {"together", "together with much=2 faster by 40 %"}});
   Json settings = Json::object();
   settings["much"] = "2";
   return {{"target", "openmpi"},
@@ -48,7 +50,8 @@ Json record() {
           {"cells", Json::array({fast, larger, kept})},
           {"checks", Json::array({checked})},
           {"predicted", Json::array({predicted})},
-          {"knobs", Json::array({knob("little", 0.99, ""), knob("much", 0.7, "too much memory")})},
+          {"knobs",
+           Json::array({knob("little", 0.99, ""), knob("much", 0.7, "too much memory"), paired})},
           {"settings", settings},
           {"rejected", Json::array({rejected})},
           {"tuned_violations", Json::array({violated})},
@@ -86,6 +89,7 @@ TEST(ReportPage, HoldsWhatWasFoundAndWhy) {
   EXPECT_TRUE(has(page, "a probe (much=1 for latency of 2 ranks) took 3.00 times"));
   EXPECT_TRUE(has(page, "# from 8 B on: &lt;binomial&gt;"));
   EXPECT_TRUE(has(page, "<td>too much memory</td>"));
+  EXPECT_TRUE(has(page, "<td>together with much=2 faster by 40 %</td>"));
   EXPECT_LT(page.find("<td>much</td>"), page.find("<td>little</td>"));
 }
 

@@ -44,6 +44,9 @@ struct KnobResult {
   targets::Setting setting;
   targets::KnobDecision decision;
   std::string failure;  ///< why it could not be measured, or may not be taken; empty: it could
+  /// What it gains beside which other settings, where it is taken with them and `decision`, which
+  /// is about it alone, is no reason to; empty: it is not.
+  std::string together;
 };
 
 /// Settings, together, with the median times of each cell in each run.

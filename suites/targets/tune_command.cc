@@ -425,6 +425,7 @@ class Tuning {
       }
       knob.decision.outcome =
           slower ? targets::KnobOutcome::loses : targets::KnobOutcome::not_shown;
+      knob.together.clear();
       knob.failure = slower ? "validation found something slower with the knobs that gained"
                             : "validation was inconclusive with the knobs that gained";
     }
@@ -485,7 +486,7 @@ std::string sureness_of(const SearchReport& search) {
                                        &targets::CellDecision::outcome);
   const auto without_gain = std::ranges::count_if(search.knobs, [](const KnobResult& knob) {
     const auto outcome = knob.decision.outcome;
-    return knob.failure.empty() &&
+    return knob.failure.empty() && knob.together.empty() &&
            (outcome == targets::KnobOutcome::no_effect || outcome == targets::KnobOutcome::loses ||
             outcome == targets::KnobOutcome::slower);
   });

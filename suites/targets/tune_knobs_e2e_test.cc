@@ -98,6 +98,28 @@ TEST_F(TuneUcx, KnobsThatGainTogetherAreExportedAndSeenToBeRead) {
   EXPECT_EQ(run(install).exit_code, kExitConflict);
 }
 
+TEST_F(TuneUcx, ValuesThatLoseAloneAndGainTogetherAreExported) {
+  const Finished tuned = tune_ucx("together");
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  const Json kept = record();
+  EXPECT_TRUE(kept["validated"].get<bool>());
+  EXPECT_EQ(kept["settings"].dump(), R"({"UCX_RNDV_SCHEME":"am","UCX_ZCOPY_THRESH":"65536"})");
+  size_t found = 0;
+  for (const Json& knob : kept["knobs"]) {
+    const bool taken =
+        knob["value"] == "am" || (knob["name"] == "UCX_ZCOPY_THRESH" && knob["value"] == "65536");
+    EXPECT_EQ(knob.contains("together"), taken) << knob.dump();
+    if (!taken) continue;
+    ++found;
+    EXPECT_EQ(knob["outcome"], "loses") << knob.dump();
+    EXPECT_EQ(knob["failure"], "");
+    EXPECT_EQ(knob["together"].get<std::string>().find("together with UCX_"), 0U) << knob.dump();
+  }
+  EXPECT_EQ(found, 2U);
+  EXPECT_NE(read_file(conf()).find("UCX_RNDV_SCHEME = am: together"), std::string::npos)
+      << read_file(conf());
+}
+
 TEST_F(TuneUcx, WhatTakesTooMuchMemoryInTheLargestJobIsNotMeasured) {
   const Finished tuned = tune_ucx({}, {"--largest-job", "4096"});
   ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;

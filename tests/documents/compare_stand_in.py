@@ -8,7 +8,7 @@ import re
 import sys
 
 LAUNCHERS = ("stripline-run", "mpirun", "oshrun")
-LAUNCHED = r"(/stripline-|/conveyors$|/openshmem_times_\d$|/osh_single_accesses$|/openshmem/)"
+LAUNCHED = r"(/stripline-|/conveyors$|/openshmem_times_\d$|/osh_single_accesses$|/osh_injection$|/openshmem/)"
 DEFAULT_VARIANTS = {"earthquake": ["whole", "inspector", "reordered", "ring"]}
 SYSTEMS = {
     "stripline-halo": ["ours", "ours, 26 puts", "libfabric", "libfabric, 26 messages"], "stripline-halo-mpi": ["mpi"],
@@ -23,6 +23,11 @@ def seconds(*of):
 
 def option(arguments, name, usual=None):
     return arguments[arguments.index(name) + 1] if name in arguments else usual
+
+
+def gain_of_threads(arguments):
+    """Threads slow each other down on one of the fabrics."""
+    return 1.5 if option(arguments, "--fabric") == "tcp" else 0.9
 
 
 def timed(program, arguments, ranks, nth):
@@ -70,9 +75,11 @@ def main():
         if program.endswith("neighbours"):
             print("a warning of a library")
             print(json.dumps({"launch": option(arguments, "--launch"), "path": "node" if "--same-node" in arguments else "network"}))
+        elif program.endswith("osh_injection"):
+            for threads, gain in ((1, 1), (2, gain_of_threads(arguments))):
+                print(json.dumps({"operation": "put_nbi", "bytes": 1024, "threads": threads, "median_s": seconds(nth, program[-9:]) / gain}))
         elif program.endswith("stripline-injection"):
-            # Threads slow each other down on one of the fabrics.
-            gain = 1.5 if option(arguments, "--fabric") == "tcp" else 0.9
+            gain = gain_of_threads(arguments)
             for operation, size in (("put", 8), ("put", 1024), ("get", 8), ("get", 1024), ("atomic add", 8)):
                 for threads in (1, 2):
                     for variant in ("in_turns", "own_queues"):

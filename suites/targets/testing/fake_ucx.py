@@ -5,7 +5,7 @@ by. Times are made up; settings come from where UCX takes them.
 
 Large zero-copy thresholds make everything faster, and so does the rendezvous scheme "am", but not both together; a
 rendezvous for every message, or no copy of any, makes everything slower. FAKE_UCX says what is wrong with it: "unread" (it ignores ucx.conf),
-"slow" (a file of settings makes latencies of 1 KiB slower).
+"slow" (a file of settings makes latencies of 1 KiB slower), "together" (of what makes everything faster, each makes it slower, and both make it faster).
 """
 
 import os
@@ -40,6 +40,8 @@ def settings():
 def factor(given):
     if "0" in (given["UCX_RNDV_THRESH"], given["UCX_ZCOPY_THRESH"]):
         return 3.0
+    if "together" in WRONGS:
+        return (1.0, 1.1, 0.6)[(given["UCX_ZCOPY_THRESH"] == "65536") + (given["UCX_RNDV_SCHEME"] == "am")]
     if given["UCX_ZCOPY_THRESH"] == "65536":
         return 0.6
     return 0.8 if given["UCX_RNDV_SCHEME"] == "am" else 1.0
