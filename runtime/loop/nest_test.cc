@@ -375,7 +375,7 @@ TEST(NestsUnderAModel, ArePlannedTimedAndPlannedAgain) {
   });
 }
 
-// Of nests of the number of iterations that it is about.
+// The rule names nests by their number of iterations; others are tuned.
 TEST(NestsUnderAModel, AreTheBaselineWhereARuleSaysSo) {
   const ModelFile file("nest_test");
   auto group = group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);

@@ -36,8 +36,8 @@ std::vector<ProcessorPlace> read_processor_places(const std::filesystem::path& r
 /// One of them; none if there is no such processor, or it is offline.
 std::optional<ProcessorPlace> read_processor_place(uint64_t number,
                                                    const std::filesystem::path& root = "/");
-/// Of the processors of each core, the one with the lowest number; core by core and package by
-/// package, so that neighbours in the list are near each other.
+/// The processor with the lowest number of each core, core by core and package by package, so that
+/// neighbours in the list are near each other.
 std::vector<ProcessorPlace> one_of_each_core(std::vector<ProcessorPlace> places);
 /// The numbers of the processors that the calling thread may run on, in order; empty if the kernel
 /// does not say.

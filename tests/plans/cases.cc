@@ -509,7 +509,7 @@ Case case_of(const Line& line, const typename M::Request& request, const typenam
   return {line.text(), std::move(text)};
 }
 
-// Of a plan that is all that its line says.
+// A plan whose line says nothing else.
 template <typename M>
 Case case_of(const typename M::Request& request, const typename M::Costs* costs,
              const typename M::Plan& plan, uint64_t number, bool explain) {

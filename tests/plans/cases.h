@@ -38,8 +38,8 @@ Case shared_case(const Network& network, uint64_t number, bool explain);
 Case bulk_case(const Network& network, uint64_t number, bool explain);
 Case fine_case(const Network& network, uint64_t number, bool explain);
 
-/// Of what is looked up in the model (collective operations, single ones, progress) its own tests
-/// say what is decided.
+/// Decisions that are looked up in the model (collective operations, single ones, progress) have
+/// tests of their own.
 inline constexpr std::array<Mechanism, 12> kMechanisms = {{{"strip", strip_case},
                                                            {"nest", nest_case},
                                                            {"vis", vis_case},
