@@ -50,7 +50,7 @@ class Race {
   /// What is predicted of the arms, in order, after start(); and what an execution as the baseline
   /// took before that (plan::Guard::remember()).
   void expect(std::span<const plan::Guard::Forecast> forecasts, double baseline_before_s = 0);
-  /// Likewise, of predictions without intervals; 0: none is known of that arm.
+  /// The same for predictions without intervals; 0: none is known of that arm.
   void expect_times(std::span<const double> seconds, double baseline_before_s = 0);
 
   /// After start(): each of the other arms, in turn, is checked as soon as the one in use has been

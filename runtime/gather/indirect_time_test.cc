@@ -53,7 +53,7 @@ TEST(IndirectTime, BlocksAreTakenWhereTheyAreFaster) {
   EXPECT_LE(seconds_of(model.path(), 1, 1, {}).front(), 1.03 * one_s);
 }
 
-// Of elements of the size that it is about, unless the program says itself how long blocks are.
+// The rule holds for elements of one size, unless the program says itself how long blocks are.
 TEST(IndirectTime, BlocksAreThoseOfARule) {
   const ModelFile model("indirect_time", exact_model(kItanium));
   const auto seconds = [&](const IndirectOptions& options, const std::string& tuning = "") {
