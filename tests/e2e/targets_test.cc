@@ -82,8 +82,8 @@ class Targets : public testing::Test {
     return all.empty() ? Json::object() : all.front();
   }
 
-  // Whether the agent's process tunes: tests beside this one run the same program, with another
-  // home.
+  // True while the agent's process tunes. Tests that run at the same time start the same program,
+  // with another home.
   bool is_tuning() const {
     return std::ranges::any_of(processes_of(program("stripline-tune")), [&](pid_t pid) {
       const std::string variables = read_file("/proc/" + std::to_string(pid) + "/environ");
